@@ -95,27 +95,35 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   const PackageSet packages = of.packages | in_c;
   const bool is_call = packages != 0 && !index_.Imports(stack);
   const uint32_t call = !is_call ? 0 : in_c != 0 ? stack : of.call;
+  Goes({from_us, thread, call, call == 0 ? 0 : packages}, time_us, &state);
+}
+
+void WaitFinder::Goes(LibraryWaits::Change to, uint64_t time_us,
+                      Thread* thread) {
+  Thread& state = *thread;
   const bool was_seen = state.change != SIZE_MAX;
-  const bool was_in_other = was_seen && state.call != 0 && state.call != call;
-  if (call == 0) {
-    from_us = time_us;  // it may have waited until now
+  const bool was_in_other =
+      was_seen && state.call != 0 && state.call != to.stack;
+  if (to.stack == 0) {
+    to.time_us = time_us;  // it may have waited until now
     state.seen_us = std::max(state.seen_us, time_us);
-  } else if (from_us == 0 || from_us == time_us) {
+  } else if (to.time_us == 0 || to.time_us == time_us) {
     // It may have been there since it was seen in own code.
-    from_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
+    to.time_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
   }
-  from_us = std::max(from_us, state.seen_us);
-  if (was_seen && state.call == call) {
+  to.time_us = std::max(to.time_us, state.seen_us);
+  if (was_seen && state.call == to.stack) {
     LibraryWaits::Change& same = changes_[state.change];
-    same.packages |= packages;
-    same.time_us = std::min(same.time_us, from_us);
+    same.packages |= to.packages;
+    same.time_us = std::min(same.time_us, to.time_us);
     return;
   }
-  if (!was_seen && call == 0) return;
-  if (was_seen) from_us = std::max(from_us, changes_[state.change].time_us);
-  if (was_in_other) state.seen_us = std::max(state.seen_us, from_us);
-  state.call = call;
-  Add({from_us, thread, call, call == 0 ? 0 : packages}, &state);
+  if (!was_seen && to.stack == 0) return;
+  if (was_seen)
+    to.time_us = std::max(to.time_us, changes_[state.change].time_us);
+  if (was_in_other) state.seen_us = std::max(state.seen_us, to.time_us);
+  state.call = to.stack;
+  Add(to, &state);
 }
 
 void WaitFinder::Add(const LibraryWaits::Change& change, Thread* thread) {

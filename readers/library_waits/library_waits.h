@@ -75,6 +75,8 @@ class WaitFinder {
   // The thread was there at time_us, and no earlier than from_us.
   void Saw(uint64_t from_us, uint64_t time_us, uint32_t thread, uint32_t stack,
            uint32_t code);
+  // It goes there, or stays, and was seen at time_us; `to.time_us`: no earlier.
+  void Goes(LibraryWaits::Change to, uint64_t time_us, Thread* thread);
   void Add(const LibraryWaits::Change& change, Thread* thread);
   const Stack& Find(uint32_t stack);
   PackageSet SetOf(absl::string_view file);

@@ -38,10 +38,12 @@ void TellBegin() {
     head.extra = position;
     item.Commit();
   }
-  // Until it is known which pages the program leaves, if anybody is there.
+  // Until it is known which pages the program leaves, if anybody is there: of a
+  // script that did not begin, a wrong one for instance, nobody collects.
   const ReplyPage& reply = ReplyOf(page);
   RingStall& stall = Hot().stall;
-  if (page->asks_pages != 0 && reply.collector_pid.load() != 0 &&
+  const bool began = page->start_state.load(std::memory_order_relaxed) != 0;
+  if (began && page->asks_pages != 0 && reply.collector_pid.load() != 0 &&
       !IsSilent(stall, page) &&
       WaitForRoom(page, {&reply.end_scans, 0}, 1) == RingWait::kTimedOut) {
     NoteSilence(&stall, page);  // the end need not wait as long again

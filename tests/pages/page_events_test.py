@@ -241,11 +241,11 @@ class PageEventsTest(support.PageEventsTest):
 
     def test_a_file_that_is_mapped_for_some_milliseconds(self):
         """Its faults are heard of when it has gone, and most pages had none."""
-        run = self.run_script(SHORT_FILE, "--trace", "calls,pages")
+        run = self.run_script(SHORT_FILE, "--trace", "calls,pages",
+                              "--page-period", "1")
         table = self.accounted(run, "--at", "peak")
-        # A fault brings up to 2 MiB, and the line of some is inferred.
         self.assertAlmostEqual(resident_bytes(table, line="6"), 64 * MIB,
-                               delta=16 * MIB)
+                               delta=4 * MIB)
         table = resident(run, "--at", "peak", "--by", "mapping")
         name = os.path.join(os.path.realpath(os.path.dirname(run.path)), "data")
         self.assertAlmostEqual(resident_bytes(table, mapping=name), 64 * MIB,

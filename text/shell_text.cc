@@ -36,19 +36,24 @@ std::string Escaped(absl::string_view name) {
 
 }  // namespace
 
-std::string ShellWord(absl::string_view name) {
-  bool is_plain = !name.empty(), is_harmless = true;
-  for (absl::string_view rest = name; !rest.empty();) {
+std::string ShellArgument(absl::string_view argument) {
+  bool is_plain = !argument.empty(), is_harmless = true;
+  for (absl::string_view rest = argument; !rest.empty();) {
     const Rune rune = FirstRune(rest);
     is_plain &= IsPlain(rest.front());
     is_harmless &= rune.IsHarmless();
     rest.remove_prefix(rune.size);
   }
-  if (!is_harmless) return Escaped(name);
+  if (!is_harmless) return Escaped(argument);
+  if (is_plain) return std::string(argument);
+  return absl::StrCat("'", absl::StrReplaceAll(argument, {{"'", "'\\''"}}),
+                      "'");
+}
+
+std::string ShellWord(absl::string_view name) {
   const bool is_option = name.size() > 1 && name.front() == '-';
-  const std::string word = absl::StrCat(is_option ? "./" : "", name);
-  if (is_plain) return word;
-  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+  return is_option ? ShellArgument(absl::StrCat("./", name))
+                   : ShellArgument(name);
 }
 
 }  // namespace pymemrun

@@ -11,6 +11,8 @@ namespace pymemrun {
 // One word of bash and zsh, which is harmless for a terminal: as it is where
 // that will do, else quoted. No option either.
 std::string ShellWord(absl::string_view name);
+// Likewise any argument of a command: one that begins with - stays an option.
+std::string ShellArgument(absl::string_view argument);
 
 }  // namespace pymemrun
 

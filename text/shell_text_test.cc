@@ -10,6 +10,12 @@ TEST(ShellWordTest, PlainNamesStayAsTheyAre) {
   EXPECT_EQ(ShellWord("-"), "-");
 }
 
+TEST(ShellWordTest, AnOptionStaysOneAsAnArgument) {
+  EXPECT_EQ(ShellWord("-m"), "./-m");
+  EXPECT_EQ(ShellArgument("-m"), "-m");
+  EXPECT_EQ(ShellArgument("x = 1"), "'x = 1'");
+}
+
 TEST(ShellWordTest, OthersAreQuoted) {
   EXPECT_EQ(ShellWord("sp ace/run.pb"), "'sp ace/run.pb'");
   EXPECT_EQ(ShellWord("a;b$c"), "'a;b$c'");

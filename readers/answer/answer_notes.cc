@@ -337,7 +337,7 @@ std::vector<std::string> RunAgain(const Answer& answer,
   words.insert(words.begin(), "pymemrun");
   constexpr int kMostWords = 8;
   for (int i = 1; i < header.argv_size(); ++i) {
-    words.push_back(i > kMostWords ? "..." : ShellWord(header.argv(i)));
+    words.push_back(i > kMostWords ? "..." : ShellArgument(header.argv(i)));
     if (i > kMostWords) break;
   }
   if (header.argv_size() < 2) {

@@ -19,7 +19,7 @@ def a_fast_heap(case):
 
 
 @known("pool", """
-import pyarrow as pa, pyarrow.compute as pc
+import pyarrow as pa, pyarrow.compute as pc  # imports
 import time
 def small():
     return pa.array([1, 2, 3])  # first
@@ -32,8 +32,11 @@ del a
 time.sleep(0.7)
 """, needs="pyarrow")
 def pool(case):
-    case.near("who uses it", case.held("uses"), 160e6, 12 * MIB)
-    case.near("who used it first", case.held("first"), 0, 8 * MIB)
+    # Without calls nobody knows who it is, but who it is not. The first line imports pandas.
+    if "calls" in case.screen().splitlines()[0]:
+        case.near("who uses it", case.held("uses"), 160e6, 12 * MIB)
+    case.near("who used it first", case.in_pool("first"), 0, 12 * MIB)
+    case.near("the import", case.in_pool("imports"), 0, 12 * MIB)
     case.unattributed()
 
 
@@ -83,7 +86,8 @@ def dynamic_code(case):
     place = max(case.answer()["peak"]["places"], key=lambda place: place["bytes"])
     assert place["file"] == "<dynamic-code>" and place["own"], case.screen()
     assert place["line"] == 2, case.screen()
-    assert 30 * MIB < place["bytes"] < 45 * MIB, case.screen()
+    # 400,000 strings and their list.
+    case.near("the line", place["bytes"], 34 * MIB, 2 * MIB + 5 * place["error_bytes"])
 
 
 @known("short_mapping", """

@@ -51,6 +51,10 @@ class Case:
         """The standard error of the line's bytes."""
         return self._of_line(tag, "error_bytes")
 
+    def in_pool(self, tag):
+        """The part of the line's bytes that lies in a library's pool."""
+        return self._of_line(tag, "pool_bytes")
+
     def _of_line(self, tag, key):
         line = self.line(tag)
         return sum(place[key] for place in self.answer()["peak"]["places"]

@@ -28,11 +28,18 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
   return ResidentReplay::OnRows(rows, count);
 }
 
+// Without calls: who allocates may be who fills memory at that time. Who maps
+// it need not be, and when nothing is allocated nobody knows.
 bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
+  const bool tells_growth = by_scan() && header().calls_off();
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
     if (event.is_free) continue;
     finder_.OnMemory(event.time_us, event.thread, event.stack, event.code);
+    if (!tells_growth || event.allocator >= HEAP_MMAP) continue;
+    AddGrowth({event.time_us - std::min(event.time_us, kOneGrowthUs / 2),
+               event.time_us + kOneGrowthUs / 2, event.size, event.stack,
+               event.thread});
   }
   return true;
 }

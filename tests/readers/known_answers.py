@@ -30,7 +30,7 @@ a = big(20_000_000)
 time.sleep(0.3)
 del a
 time.sleep(0.7)
-""", needs="pyarrow")
+""", needs="pyarrow", light=False)
 def pool(case):
     # Without calls nobody knows who it is, but who it is not. The first line imports pandas.
     if "calls" in case.screen().splitlines()[0]:

@@ -1,5 +1,5 @@
-// Mappings of files, as the traced process told of them: for faults that the
-// collector hears of when the mapping has gone. Used by MappingTable.
+// Files that the traced process said it mapped, and until when. The kernel
+// names a mapping only while it is there. Used by MappingTable.
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_FILE_MAPPINGS_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_FILE_MAPPINGS_H_
 

@@ -65,7 +65,7 @@ TEST(MappingTable, WhatWasGivenBackIsNamedAsItWasUnlessItIsAFiles) {
   EXPECT_EQ(table.NameAt(0x600000, 0), anonymous);
   EXPECT_EQ(out.names[table.NameAt(0x510000, 0)], "/usr/bin/my program");
   EXPECT_TRUE(table.IsFileAt(0x510000, 0));
-  table.Left(0x4f0000, 0x20000, 0);  // of two mappings
+  table.Left(0x4f0000, 0x20000, 0);  // it overlaps two mappings
   EXPECT_EQ(table.NameAt(0x510000, 0), 0u);
   EXPECT_FALSE(table.IsFileAt(0x410000, 0));
   EXPECT_EQ(out.names[table.CodeAt(0x400123, 0)], "/usr/bin/my program");

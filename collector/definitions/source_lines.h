@@ -35,9 +35,9 @@ class SourceLines {
   SourceLines();
   SourceLines(const Limits& limits, Clock realtime_ns);
 
-  // Once, before all else: the folder of relative names, and whether the text
-  // of lines is kept, too. Without it no file is read. Files are read with the
-  // rights of the user of the process `traced`.
+  // Once, before all else: no file is read before this call. `folder`: of
+  // relative names. `store_text`: the text of lines is kept, too. `traced`:
+  // files are read with the rights of this process's user.
   void Start(absl::string_view folder, bool store_text, pid_t traced);
   // The code of that id, which was not given before, is of this file.
   void AddCode(uint32_t code, absl::string_view file);

@@ -64,7 +64,7 @@ TEST(TracedUser, RootsFilesAreNotReadForAnotherUser) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   {
-    const TracedUser::Rights rights(&user);  // of the one that is gone
+    const TracedUser::Rights rights(&user);  // the process has ended
     EXPECT_FALSE(CanOpen(secret));
   }
   TracedUser ourselves(getpid());

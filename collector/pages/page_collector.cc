@@ -122,8 +122,8 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   }
 }
 
-// What of a file was there until it went, for whatever reason. Nobody is known
-// to have brought what nobody was seen to touch.
+// Pages of a file that were resident just before the program unmapped it. The
+// event has no stack: readers find the fault that brought them, if any.
 void PageCollector::TakeFound(const SideItemView& item) {
   if (!budget_.Take(item.more, MonotonicNs())) {
     ++forged_;

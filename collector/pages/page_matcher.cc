@@ -20,11 +20,11 @@ constexpr uint64_t kLongestFaultNs = 200000000;
 // forges times, and must not take the longer the more there is.
 constexpr int kMaxPlacesBack = 1 << 14;
 
-// Of this many threads, most have ended. The matcher then forgets those that
-// nothing waits for and that were quiet for kQuietNs.
+// When it remembers so many threads, the matcher forgets those that nothing
+// waits for and that did nothing for kQuietNs: most have ended.
 constexpr size_t kManyThreads = 1u << 9;
 constexpr uint64_t kQuietNs = 1000000000;
-// Of this many it forgets all that nothing waits for.
+// When it remembers so many, it forgets all that nothing waits for.
 constexpr size_t kMaxThreads = 1u << 14;
 
 template <typename T>

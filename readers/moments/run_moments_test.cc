@@ -58,6 +58,15 @@ class RunMomentsTest : public ::testing::Test {
   void AddSample(uint64_t time_us, uint64_t rss_mib, uint64_t hwm_mib) {
     builder_.AddProcess(time_us, rss_mib * kMiB, hwm_mib * kMiB);
   }
+  // A run with all blocks whose pages are scanned; mapping 1 is [heap].
+  void BeginScanned() {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_heap(HEAP_ALL);
+    header.set_page_scan(true);
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 4711);
+    builder_.AddMapping("[heap]");
+  }
   void AddFooter(uint64_t end_us, uint64_t hwm_mib, uint64_t finalize_us = 0) {
     Record record;
     if (finalize_us != 0) {
@@ -93,12 +102,7 @@ class RunMomentsTest : public ::testing::Test {
 
 // Scans found 20 MiB, and VmHWM rose to 60 MiB between two of them.
 TEST_F(RunMomentsTest, APeakBetweenTwoScansIsWhereMostWasAlive) {
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  header.set_page_scan(true);
-  builder_.AddHeader(header);
-  builder_.AddThread("MainThread", 4711);
-  builder_.AddMapping("[heap]");
+  BeginScanned();
   const std::vector<ResidentRange> pages = {{100, 5120, 1, false, false}};
   builder_.AddResidency(10, 20, 20 * kMiB, pages);
   builder_.AddResidency(10000, 10001, 20 * kMiB, pages);
@@ -116,12 +120,7 @@ TEST_F(RunMomentsTest, APeakBetweenTwoScansIsWhereMostWasAlive) {
 
 // VmHWM rose after the scan, and before the block was freed.
 TEST_F(RunMomentsTest, APeakAfterTheHighestScanIsWhereMostWasAlive) {
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  header.set_page_scan(true);
-  builder_.AddHeader(header);
-  builder_.AddThread("MainThread", 4711);
-  builder_.AddMapping("[heap]");
+  BeginScanned();
   const std::vector<ResidentRange> few = {{100, 10, 1, false, false}};
   const std::vector<ResidentRange> more = {{100, 5120, 1, false, false}};
   builder_.AddResidency(10, 20, 1 * kMiB, few);
@@ -140,12 +139,7 @@ TEST_F(RunMomentsTest, APeakAfterTheHighestScanIsWhereMostWasAlive) {
 }
 
 TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  header.set_page_scan(true);
-  builder_.AddHeader(header);
-  builder_.AddThread("MainThread", 4711);
-  builder_.AddMapping("[heap]");
+  BeginScanned();
   const std::vector<ResidentRange> few = {{100, 10, 1, false, false}};
   const std::vector<ResidentRange> many = {{100, 5120, 1, false, false}};
   builder_.AddResidency(10, 20, 1 * kMiB, few);
@@ -160,12 +154,7 @@ TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
 
 // More blocks were alive before, when the file was not mapped yet.
 TEST_F(RunMomentsTest, AScanThatFoundAFileTellsMore) {
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  header.set_page_scan(true);
-  builder_.AddHeader(header);
-  builder_.AddThread("MainThread", 4711);
-  builder_.AddMapping("[heap]");
+  BeginScanned();
   builder_.AddMapping("/data");
   const ResidentRange heap = {100, 5120, 1, false, false};
   builder_.AddResidency(10, 20, 20 * kMiB, {heap});
@@ -182,12 +171,7 @@ TEST_F(RunMomentsTest, AScanThatFoundAFileTellsMore) {
 // A scan while the list is freed, when RSS is what it was: most was alive
 // before.
 TEST_F(RunMomentsTest, AScanAfterMostWasFreedTellsLess) {
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  header.set_page_scan(true);
-  builder_.AddHeader(header);
-  builder_.AddThread("MainThread", 4711);
-  builder_.AddMapping("[heap]");
+  BeginScanned();
   const uint32_t code = builder_.AddCode("/job.py", "<module>", 1);
   site_ = builder_.AddSite(CALL, code, 3);
   builder_.AddResidency(10, 20, 1 * kMiB, {{100, 10, 1, false, false}});

@@ -70,16 +70,15 @@ void WaitFinder::OnRow(const Row& row) {
   if (returns) {
     from_us -= row.call_us == 0 ? from_us : std::min(row.call_us, from_us);
   }
-  Saw(from_us, row.time_us, row.thread, row.stack, 0);
+  Saw(from_us, row.time_us, row.thread, row.stack, kNoCode);
 }
 
 void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
                      uint32_t stack, uint32_t code) {
-  if (thread != last_thread_ || last_ == nullptr) {
-    last_thread_ = thread;
-    last_ = &threads_[thread];
+  if (thread != last_.first || last_.second == nullptr) {
+    last_ = {thread, &threads_[thread]};
   }
-  Thread& state = *last_;
+  Thread& state = *last_.second;
   static const Stack kNone;
   const Stack& of = stack == 0 ? kNone : Find(stack);
   state.runs_python |= stack != 0 && of.packages != kNative;
@@ -89,51 +88,98 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
     }
     return;
   }
-  // A function in C has no frame. It may call libc's, and goes on in it.
+  // A function in C has no frame. It may be in libc's code, or in Python's.
   const PackageSet in_c = of.call == 0 ? SetOfMapping(code) : 0;
-  if (in_c == 0 && code != 0 && state.call == stack) return;
   const PackageSet packages = of.packages | in_c;
-  const bool is_call = packages != 0 && !index_.Imports(stack);
-  const uint32_t call = !is_call ? 0 : in_c != 0 ? stack : of.call;
-  Goes({from_us, thread, call, call == 0 ? 0 : packages}, time_us, &state);
+  if (packages == 0 || index_.Imports(stack)) {
+    const bool is_sure = of.call != 0 || code == kNoCode;
+    Add({from_us, time_us, time_us, thread, 0, is_sure ? 0 : stack, 0}, &state);
+  } else {
+    const uint32_t call = in_c != 0 ? stack : of.call;
+    Add({from_us, time_us, time_us, thread, call, 0, packages}, &state);
+  }
 }
 
-void WaitFinder::Goes(LibraryWaits::Change to, uint64_t time_us,
-                      Thread* thread) {
-  Thread& state = *thread;
-  const bool was_seen = state.change != SIZE_MAX;
-  const bool was_in_other =
-      was_seen && state.call != 0 && state.call != to.stack;
-  if (to.stack == 0) {
-    to.time_us = time_us;  // it may have waited until now
-    state.seen_us = std::max(state.seen_us, time_us);
-  } else if (to.time_us == 0 || to.time_us == time_us) {
-    // It may have been there since it was seen in own code.
-    to.time_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
+void WaitFinder::Add(const Sight& sight, Thread* thread) {
+  if (thread->sight != SIZE_MAX) {
+    Sight& last = sights_[thread->sight];
+    if (last.call == sight.call && last.line == sight.line &&
+        sight.first_us >= last.first_us) {
+      last.from_us = std::min(last.from_us, sight.from_us);
+      last.last_us = std::max(last.last_us, sight.last_us);
+      last.packages |= sight.packages;
+      return;
+    }
   }
-  to.time_us = std::max(to.time_us, state.seen_us);
-  if (was_seen && state.call == to.stack) {
+  if (sights_.size() >= kMostSights) return;
+  thread->sight = sights_.size();
+  sights_.push_back(sight);
+}
+
+std::vector<WaitFinder::Sight> WaitFinder::SortedSights() const {
+  std::vector<Sight> sorted;
+  for (const Sight& sight : sights_) {
+    sorted.push_back(sight);
+    sorted.back().last_us = sight.first_us;
+    if (sight.last_us == sight.first_us) continue;
+    sorted.push_back(sight);
+    sorted.back().from_us = sorted.back().first_us = sight.last_us;
+  }
+  std::stable_sort(
+      sorted.begin(), sorted.end(),
+      [](const Sight& a, const Sight& b) { return a.first_us < b.first_us; });
+  return sorted;
+}
+
+void WaitFinder::Follow(const Sight& sight, Thread* thread) {
+  Thread& state = *thread;
+  const uint64_t time_us = sight.first_us;
+  if (sight.line != 0 && sight.line == state.call) return;  // it may go on
+  // A line may have been in a function in C whenever it is not sure.
+  const uint32_t line = sight.call != 0 ? sight.call : sight.line;
+  if (line != state.line)
+    state.seen_us = std::max(state.seen_us, state.line_us);
+  state.line = sight.line;
+  state.line_us = sight.line == 0 ? 0 : time_us;
+  if (sight.call != 0) return Calls(sight, thread);
+  if (sight.line == 0) state.seen_us = std::max(state.seen_us, time_us);
+  if (state.call == 0) return;
+  state.call = 0;  // it may have waited until now
+  state.change = changes_.size();
+  changes_.push_back({time_us, sight.thread, 0, 0});
+}
+
+void WaitFinder::Calls(const Sight& sight, Thread* thread) {
+  Thread& state = *thread;
+  const uint64_t time_us = sight.first_us;
+  uint64_t from_us = sight.from_us;
+  const bool was_in_other = state.call != 0 && state.call != sight.call;
+  if (from_us == 0 || from_us == time_us) {
+    // It may have been there since it was seen in own code.
+    from_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
+  }
+  from_us = std::max(from_us, state.seen_us);
+  if (state.call == sight.call) {
     LibraryWaits::Change& same = changes_[state.change];
-    same.packages |= to.packages;
-    same.time_us = std::min(same.time_us, to.time_us);
+    same.packages |= sight.packages;
+    same.time_us = std::min(same.time_us, from_us);
     return;
   }
-  if (!was_seen && to.stack == 0) return;
-  if (was_seen)
-    to.time_us = std::max(to.time_us, changes_[state.change].time_us);
-  if (was_in_other) state.seen_us = std::max(state.seen_us, to.time_us);
-  state.call = to.stack;
-  Add(to, &state);
-}
-
-void WaitFinder::Add(const LibraryWaits::Change& change, Thread* thread) {
-  if (changes_.size() >= kMostChanges) return;
-  thread->change = changes_.size();
-  changes_.push_back(change);
+  if (state.change != SIZE_MAX) {
+    from_us = std::max(from_us, changes_[state.change].time_us);
+  }
+  if (was_in_other) state.seen_us = std::max(state.seen_us, from_us);
+  state.call = sight.call;
+  state.change = changes_.size();
+  changes_.push_back({from_us, sight.thread, sight.call, sight.packages});
 }
 
 std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
-  if (worked_us_ == 0 || changes_.empty()) return nullptr;
+  if (worked_us_ == 0) return nullptr;
+  for (const Sight& sight : SortedSights()) {
+    Follow(sight, &threads_[sight.thread]);
+  }
+  if (changes_.empty()) return nullptr;
   auto waits = std::make_shared<LibraryWaits>();
   waits->changes = std::move(changes_);
   std::stable_sort(

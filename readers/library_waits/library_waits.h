@@ -41,13 +41,14 @@ struct LibraryWaits {
 
 // Hears who ran which stack when. A thread that was in a library's call stays
 // there until it is seen elsewhere; a call that returns began before. Memory:
-// 16 bytes for each stack, and 24 for each time that a thread entered or left a
-// library, up to kMostChanges. Not thread safe.
+// 16 bytes for each stack, and 72 for each time that a thread entered or left a
+// library, up to kMostSights. Not thread safe.
 class WaitFinder {
  public:
   // The index is that of the reading, and outlives it.
   explicit WaitFinder(const RunIndex* index) : index_(*index) {}
 
+  // In any order: files tell some of them late.
   void OnRow(const Row& row);
   // `stack` 0: of a native thread, or not known. `code`: the mapping whose code
   // it was; 0: not known.
@@ -59,25 +60,36 @@ class WaitFinder {
   std::shared_ptr<const LibraryWaits> Take();
 
  private:
-  static constexpr size_t kMostChanges = size_t{1} << 20;
+  static constexpr uint32_t kNoCode = UINT32_MAX;  // of a call
+  static constexpr size_t kMostSights = size_t{1} << 19;
   struct Stack {
     PackageSet packages = 0;  // within the own frame, or of all
     uint32_t call = 0;        // the frame that the own one called
     bool known = false, is_own = false;
   };
+  // The thread was in that call at both times, and not before from_us. Without
+  // a call it was in own code, or on `line`: there it may be in C.
+  struct Sight {
+    uint64_t from_us, first_us, last_us;
+    uint32_t thread, call, line;
+    PackageSet packages;
+  };
   struct Thread {
-    size_t change = SIZE_MAX;  // its last
-    uint64_t seen_us = 0;
-    uint32_t call = 0;
+    size_t sight = SIZE_MAX;  // the last that was told
     bool runs_python = false;
+    // Once sights are followed by time.
+    size_t change = SIZE_MAX;           // its last
+    uint64_t seen_us = 0, line_us = 0;  // in own code, on the line
+    uint32_t call = 0, line = 0;
   };
 
   // The thread was there at time_us, and no earlier than from_us.
   void Saw(uint64_t from_us, uint64_t time_us, uint32_t thread, uint32_t stack,
            uint32_t code);
-  // It goes there, or stays, and was seen at time_us; `to.time_us`: no earlier.
-  void Goes(LibraryWaits::Change to, uint64_t time_us, Thread* thread);
-  void Add(const LibraryWaits::Change& change, Thread* thread);
+  void Add(const Sight& sight, Thread* thread);
+  std::vector<Sight> SortedSights() const;  // their ends, by time
+  void Follow(const Sight& sight, Thread* thread);
+  void Calls(const Sight& sight, Thread* thread);
   const Stack& Find(uint32_t stack);
   PackageSet SetOf(absl::string_view file);
   PackageSet SetOfMapping(uint32_t mapping);
@@ -87,8 +99,8 @@ class WaitFinder {
   std::vector<PackageSet> mappings_;  // by id, as far as they are known
   absl::flat_hash_map<absl::string_view, PackageSet> packages_;
   absl::node_hash_map<uint32_t, Thread> threads_;
-  Thread* last_ = nullptr;  // of threads_
-  uint32_t last_thread_ = 0;
+  std::pair<uint32_t, Thread*> last_ = {};  // of threads_
+  std::vector<Sight> sights_;
   std::vector<LibraryWaits::Change> changes_;
   uint64_t worked_us_ = 0;  // a thread of a library did something last
 };

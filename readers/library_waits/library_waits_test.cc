@@ -94,6 +94,7 @@ TEST_F(LibraryWaitsTest, AFunctionInCHasNoFrame) {
   finder.OnMemory(30, kOther, 0, kFast);
   finder.OnMemory(40, kMain, job_, kFast);
   finder.OnMemory(50, kMain, job_, kLibc);
+  finder.OnMemory(55, kMain, job_, 0);  // an object
   finder.OnMemory(80, kMain, other_line, 0);
   finder.OnMemory(90, kOther, 0, kFast);
   WaitCursor cursor(finder.Take());
@@ -102,6 +103,35 @@ TEST_F(LibraryWaitsTest, AFunctionInCHasNoFrame) {
   EXPECT_EQ(cursor.At(60, kOther, 0, kFast), job_);
   EXPECT_EQ(cursor.At(60, kOther, 0, kLibc), job_);
   EXPECT_EQ(cursor.At(90, kOther, 0, kFast), 0u);
+}
+
+// Objects made on the line tell neither that it is in C nor that it is not.
+TEST_F(LibraryWaitsTest, AFunctionInCMayMakeObjects) {
+  constexpr uint32_t kFast = 1;
+  WaitFinder finder(&index_);
+  finder.OnMemory(10, kMain, Stack(0, "/src/job.py"), 0);
+  finder.OnMemory(500, kOther, 0, kFast);
+  finder.OnMemory(20, kMain, job_, 0);
+  finder.OnMemory(880, kMain, job_, 0);
+  finder.OnMemory(890, kMain, job_, kFast);
+  finder.OnRow(RowOf(900, CALL, job_));
+  WaitCursor cursor(finder.Take());
+  EXPECT_EQ(cursor.At(9, kOther, 0, kFast), 0u);
+  EXPECT_EQ(cursor.At(500, kOther, 0, kFast), job_);
+  EXPECT_EQ(cursor.At(901, kOther, 0, kFast), 0u);
+}
+
+TEST_F(LibraryWaitsTest, PagesMayBeToldAfterLaterCalls) {
+  constexpr uint32_t kFast = 1;
+  const uint32_t next_line = Stack(0, "/src/job.py");
+  WaitFinder finder(&index_);
+  finder.OnRow(RowOf(10, CALL, next_line));
+  finder.OnRow(RowOf(900, CALL, next_line));
+  finder.OnMemory(40, kMain, job_, kFast);
+  finder.OnMemory(500, kOther, 0, kFast);
+  WaitCursor cursor(finder.Take());
+  EXPECT_EQ(cursor.At(500, kOther, 0, kFast), job_);
+  EXPECT_EQ(cursor.At(901, kOther, 0, kFast), 0u);
 }
 
 TEST_F(LibraryWaitsTest, ACallThatReturnsWasUnderWayBefore) {

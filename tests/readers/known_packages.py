@@ -56,7 +56,6 @@ def polars_read_csv(case):
 @known("arrow_table", RSS + """
 import pyarrow as pa, pyarrow.csv
 write_rows('rows.csv')
-pa.array([1, 2, 3])
 before = rss()
 def load():
     return pa.csv.read_csv('rows.csv')  # reads
@@ -64,6 +63,7 @@ table = load()
 print(peak() - before)
 """, needs="pyarrow", light=False)
 def arrow_table(case):
+    """A function in C, and the first use of its threads."""
     holds_what_rss_rose(case, "reads")
 
 

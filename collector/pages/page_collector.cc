@@ -71,7 +71,7 @@ PageCollector::PageCollector(const Options& options,
 size_t PageCollector::Drain(uint64_t now_ns) {
   const size_t taken = Gather(now_ns);
   if (!started_) return taken;
-  Match(complete_ns_);
+  Match(std::max(matched_ns_, BeforeEnd(complete_ns_)));
   MaybeAskResidency(now_ns);
   return taken;
 }

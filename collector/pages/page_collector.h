@@ -86,6 +86,12 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
  private:
   PageCollector(const Options& options, std::unique_ptr<PageRings> rings);
 
+  // What comes after the program's own code has ended waits for the answer that
+  // is of that moment.
+  uint64_t BeforeEnd(uint64_t time_ns) const {
+    const uint64_t end_ns = options_.page->finalize_ns;
+    return asked_at_end_ || end_ns == 0 ? time_ns : std::min(time_ns, end_ns);
+  }
   size_t Gather(uint64_t now_ns);
   void TakeFound(const SideItemView& item);
   void TakeRange(const SideItemView& item, uint32_t stack);

@@ -45,6 +45,7 @@ class Output final : public RecordSink, public RecordVisitor {
   }
   void OnResidency(const ResidencyView& view) override {
     ++answers;
+    answered_us = view.time_us;
     resident.assign(view.ranges.begin(), view.ranges.end());
   }
   void OnPageLoss(const PageLoss& record) override { loss = record; }
@@ -55,6 +56,7 @@ class Output final : public RecordSink, public RecordVisitor {
   std::vector<PageEntry> entries;
   std::vector<ResidentRange> resident;  // of the last answer...
   int answers = 0;                      // ...of so many
+  uint64_t answered_us = 0;             // ...which is of then
   int forks = 0;
   PageLoss loss;
 
@@ -334,6 +336,18 @@ TEST_F(PageCollectorTest, WhichFaultsSignalIsChosenOnceTheProcessStarted) {
   Start(collector.get());
   EXPECT_TRUE(FaultsOfCpusCount(each));
   EXPECT_FALSE(FaultsOfCpusCount(some));
+  collector->Finish(MonotonicNs());
+}
+
+// However late the collector hears of it.
+TEST_F(PageCollectorTest, TheLastAnswerIsOfTheMomentTheProgramWaitsAt) {
+  auto collector = Make();
+  Start(collector.get());
+  const uint64_t end_ns = page_->finalize_ns = MonotonicNs();
+  collector->Drain(end_ns + 50000000);
+  collector->AskAsOf(end_ns);
+  collector->Drain(end_ns + 50000000);
+  EXPECT_EQ(out_.answered_us, clock_.MicrosOfMonotonic(end_ns));
   collector->Finish(MonotonicNs());
 }
 

@@ -12,43 +12,13 @@
 #include "readers/objects_findings/cycles.h"
 #include "readers/objects_findings/duplicates.h"
 #include "readers/objects_findings/graph_diff.h"
-#include "readers/objects_findings/suspects.h"
 #include "readers/testing/object_graph_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
+using Program = SmallProgram;
 using testing::ElementsAre;
-using testing::IsEmpty;
-
-// sys.modules = {'app': module whose dict is `app`}; nothing else.
-struct Program {
-  ObjectRunBuilder builder;
-  uint32_t modules, sys_modules, module, app;
-  Program() {
-    modules = builder.AddGroup("modules");
-    sys_modules = builder.Add("dict", 1000);
-    module = builder.Add("module", 72, "app");
-    app = builder.Add("dict", 500);
-    builder.Refer(modules, sys_modules, EDGE_ROOT, "sys.modules");
-    builder.Put(sys_modules, builder.AddText("app"), module);
-    builder.Refer(module, app, EDGE_DICT);
-  }
-  void PutGlobal(const std::string& name, uint32_t value) {
-    builder.Put(app, builder.AddText(name), value);
-  }
-  // A list of so many strings of this size.
-  uint32_t AddList(int count, uint64_t size_bytes) {
-    const uint32_t list = builder.Add("list", 56, std::nullopt, count);
-    for (int i = 0; i < count; ++i) {
-      builder.Refer(list, builder.Add("str", size_bytes), EDGE_INDEX);
-    }
-    return list;
-  }
-  NodeId In(const ObjectGraph& graph, uint32_t node) {
-    return graph.Find(builder.AddressOf(node));
-  }
-};
 
 TEST(ObjectAnalysis, RetainsWhatOnlyAnObjectKeepsAlive) {
   Program program;
@@ -85,100 +55,6 @@ TEST(ObjectAnalysis, ObjectsBelowOthersOfTheirTypeCountOnce) {
   const ObjectGraph& graph = analysis.graph();
   EXPECT_EQ(analysis.RetainedByType()[graph.type(program.In(graph, outer))],
             56u + 100 + 56 + 7);
-}
-
-TEST(Suspects, NameTheObjectAndWhereItAccumulates) {
-  Program program;
-  const uint32_t cache = program.builder.Add("app.Cache", 48);
-  const uint32_t dict = program.builder.Add("dict", 300);
-  const uint32_t list = program.AddList(50, 1000);
-  program.PutGlobal("CACHE", cache);
-  program.builder.Refer(cache, dict, EDGE_DICT);
-  program.builder.Put(dict, program.builder.AddText("entries"), list);
-  program.PutGlobal("small", program.AddList(2, 100));
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  const ObjectGraph& graph = analysis.graph();
-  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
-  ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(suspects[0].node, program.In(graph, cache));
-  EXPECT_EQ(suspects[0].accumulation, program.In(graph, list));
-  EXPECT_EQ(suspects[0].retained_bytes, 48u + 300 + 56 + 56 + 50 * 1000);
-  EXPECT_EQ(suspects[0].most_objects, 50u);
-  EXPECT_EQ(suspects[0].most_bytes, 50000u);
-  EXPECT_EQ(graph.type_name(suspects[0].most_type), "str");
-}
-
-TEST(Suspects, TwoInOneObjectAreTwo) {
-  Program program;
-  const uint32_t app = program.builder.Add("app.App", 48);
-  const uint32_t one = program.AddList(40, 1000);
-  const uint32_t other = program.AddList(50, 1000);
-  program.builder.Refer(app, one, EDGE_ATTRIBUTE, "one");
-  program.builder.Refer(app, other, EDGE_ATTRIBUTE, "other");
-  program.PutGlobal("APP", app);
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
-  ASSERT_EQ(suspects.size(), 2u);
-  EXPECT_EQ(suspects[0].node, program.In(analysis.graph(), other));
-  EXPECT_EQ(suspects[1].node, program.In(analysis.graph(), one));
-}
-
-TEST(Suspects, ObjectsThatNothingInCommonHoldsAreAGroup) {
-  Program program;
-  for (int i = 0; i < 30; ++i) {
-    const uint32_t session = program.builder.Add("app.Session", 500);
-    program.PutGlobal("session" + std::to_string(i), session);
-  }
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.3);
-  ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(suspects[0].objects, 30u);
-  EXPECT_EQ(suspects[0].retained_bytes, 15000u);
-  EXPECT_EQ(KindText(analysis.graph(), suspects[0].node), "app.Session");
-}
-
-TEST(Suspects, OfAGroupATypicalMemberIsNamed) {
-  Program program;
-  const auto add = [&program](const std::string& name, uint64_t bytes) {
-    const uint32_t session = program.builder.Add("app.Session", bytes);
-    program.PutGlobal(name, session);
-    return session;
-  };
-  add("odd", 10);
-  for (int i = 0; i < 30; ++i) add("session" + std::to_string(i), 500);
-  add("large", 3000);
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  const ObjectGraph& graph = analysis.graph();
-  EXPECT_EQ(graph.size_bytes(FindSuspects(&analysis, 0.3)[0].node), 500u);
-  // Where one has most of the bytes, it stands for them.
-  Program other;
-  for (int i = 0; i < 9; ++i) {
-    other.PutGlobal("list" + std::to_string(i),
-                    other.builder.Add("app.Session", i == 4 ? 9000 : 500));
-  }
-  ObjectAnalysis most(GraphOf(other.builder));
-  const std::vector<Suspect> suspects = FindSuspects(&most, 0.7);
-  ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(most.graph().size_bytes(suspects[0].node), 9000u);
-}
-
-TEST(Suspects, AThreadsLocalsAndFramesVariablesAreFound) {
-  Program program;
-  const uint32_t threads = program.builder.AddGroup("threads");
-  const uint32_t frame = program.builder.Add("frame", 400, "work");
-  const uint32_t list = program.AddList(50, 1000);
-  program.builder.Refer(threads, frame, EDGE_OTHER);
-  program.builder.Refer(frame, list, EDGE_LOCAL, "rows");
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
-  ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(suspects[0].node, program.In(analysis.graph(), list));
-}
-
-TEST(Suspects, WithoutAnyThereAreNone) {
-  Program program;
-  ObjectAnalysis analysis(GraphOf(program.builder));
-  EXPECT_THAT(FindSuspects(&analysis, 0.9), IsEmpty());
 }
 
 TEST(DuplicatesTest, AreEqualInTypeAndAllOfTheValue) {

@@ -70,10 +70,13 @@ class SuspectSearch {
   }
 
   // Goes down to where the bytes are spread. Where several there retain much,
-  // they are the suspects.
+  // they are the suspects. Where the way down ends with little, the bytes are
+  // spread along it: in a linked list.
   void FollowDown(NodeId top, std::vector<NodeId>* left) {
     NodeId at = top;
+    std::vector<NodeId> way;
     while (true) {
+      way.push_back(at);
       const NodeId largest = LargestChild(at);
       if (largest == kNoNode ||
           static_cast<double>(Retained(largest)) <
@@ -82,6 +85,7 @@ class SuspectSearch {
       }
       at = largest;
     }
+    if (Retained(at) < least_) return AddChain(std::move(way));
     uint64_t rest = Retained(at);
     for (const NodeId child : children_.Of(at)) {
       if (Retained(child) >= least_) rest -= Retained(child);
@@ -129,28 +133,62 @@ class SuspectSearch {
     }
   }
 
-  void DescribeBelow(Suspect* suspect) {
+  // What most bytes are in: of `nodes`, which have so many each.
+  template <typename Nodes, typename BytesOf>
+  void Describe(const Nodes& nodes, BytesOf bytes_of, Suspect* suspect) {
     struct OfType {
       uint64_t objects = 0, bytes = 0;
     };
     std::map<uint32_t, OfType> types;
-    for (const NodeId child : children_.Of(suspect->accumulation)) {
-      OfType& of = types[graph_.type(child)];
+    for (const NodeId node : nodes) {
+      OfType& of = types[graph_.type(node)];
       ++of.objects;
-      of.bytes += Retained(child);
+      of.bytes += bytes_of(node);
       if (of.bytes <= suspect->most_bytes) continue;
-      suspect->most_type = graph_.type(child);
+      suspect->most_type = graph_.type(node);
       suspect->most_bytes = of.bytes;
     }
     if (types.empty()) return;
     suspect->most_objects = types[suspect->most_type].objects;
     LineCounts lines;
-    for (const NodeId child : children_.Of(suspect->accumulation)) {
-      if (graph_.type(child) == suspect->most_type) {
-        CountLine(child, &lines, suspect);
+    for (const NodeId node : nodes) {
+      if (graph_.type(node) == suspect->most_type) {
+        CountLine(node, &lines, suspect);
       }
     }
     TakeMostLine(lines, suspect);
+  }
+  void DescribeBelow(Suspect* suspect) {
+    Describe(
+        children_.Of(suspect->accumulation),
+        [this](NodeId child) { return Retained(child); }, suspect);
+  }
+
+  // `way` leads from an object to what retains little. An object of it has what
+  // goes with it and not with the next one.
+  void AddChain(std::vector<NodeId> way) {
+    for (NodeId next = LargestChild(way.back());
+         next != kNoNode && graph_.type(next) == graph_.type(way.back());
+         next = LargestChild(way.back())) {
+      way.push_back(next);
+    }
+    absl::flat_hash_map<NodeId, uint64_t> bytes;
+    for (size_t i = 0; i < way.size(); ++i) {
+      bytes[way[i]] =
+          Retained(way[i]) - (i + 1 < way.size() ? Retained(way[i + 1]) : 0);
+    }
+    Suspect suspect = {way[0], 1, Retained(way[0]), way[0]};
+    Describe(
+        way, [&bytes](NodeId node) { return bytes[node]; }, &suspect);
+    suspect.accumulation =
+        *std::find_if(way.begin(), way.end(), [this, &suspect](NodeId node) {
+          return graph_.type(node) == suspect.most_type;
+        });
+    if (suspect.accumulation == way.back()) {
+      suspect = {way[0], 1, Retained(way[0]), way.back()};
+      DescribeBelow(&suspect);
+    }
+    suspects_.push_back(suspect);
   }
 
   // What modules have is grouped by type: no single object holds those.

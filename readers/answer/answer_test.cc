@@ -194,6 +194,55 @@ TEST(AnswerTest, WithoutPagesFilesAreAsTheKernelCountsThem) {
               HasSubstr("files are as the kernel\ncounts them."));
 }
 
+// Line 3 allocates 40 MiB and touches none of them. The last scan found 4 MiB
+// of files. By the peak the kernel counts 24 MiB of them, and 26 MiB in all.
+TEST(AnswerTest, PagesOfFilesThatNoScanSawAreOfNoBlock) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_scan(true);
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  header.set_own_bytes(0);
+  header.set_first_rss_bytes(4 * kMiB);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  const uint32_t three =
+      builder.AddStack(0, builder.AddCode("/src/job.py", "<module>", 1), 3);
+  const std::vector<ResidentRange> files = {
+      {100, 4 * kMiB / kPage, builder.AddMapping("/lib/x.so"), true, false}};
+  builder.AddResidency(0, 10, 4 * kMiB, files);
+  HeapEvent block = AllocEvent(1000000, kStart, 40 * kMiB, three);
+  block.allocator = HEAP_MALLOC;
+  builder.AddHeap({block});
+  builder.AddResidency(1999990, 2000000, 4 * kMiB, files);
+  // A sample from before the scan stands behind it.
+  for (const uint64_t time_us : {2100000, 1900000}) {
+    Record record;
+    ProcessSample* const sample = record.mutable_process();
+    sample->set_time_us(time_us);
+    sample->set_rss_bytes((time_us > 2000000 ? 26 : 4) * kMiB);
+    sample->set_hwm_bytes(sample->rss_bytes());
+    sample->set_file_bytes((time_us > 2000000 ? 24 : 3) * kMiB);
+    builder.AddRecord(record);
+  }
+  Record footer;
+  footer.mutable_footer()->set_end_us(3000000);
+  builder.AddRecord(footer);
+  builder.Flush();
+  const TempFile contents(sink.contents());
+  static const Console console = {"pymemreport", nullptr, 1, 2};
+  const auto answer =
+      ReadAnswer(RereadFile::Open(contents.path(), console).get());
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& peak = answer->peak.split;
+  EXPECT_EQ(peak.rss_bytes, 26 * kMiB);
+  EXPECT_EQ(peak.file_bytes, 20 * kMiB);
+  EXPECT_EQ(peak.native_bytes, 2 * kMiB);
+  EXPECT_EQ(peak.before_bytes, 4 * kMiB);
+  EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+}
+
 TEST(AnswerCommandTest, AFileAloneIsEnough) {
   const TempFile file(AnswerRun().Build());
   const Printed alone = Report({file.path()});

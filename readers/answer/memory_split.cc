@@ -144,6 +144,7 @@ class Splitter {
       const auto seen =
           static_cast<double>(model.OwnedBytes() + model.UnlistedBeforeBytes());
       unseen_bytes_ = std::max(0.0, rss_bytes - seen);
+      TakeUnscannedFiles();
       anonymous_bytes_ += unseen_bytes_;
     }
     if (heap_ != nullptr) {
@@ -186,6 +187,16 @@ class Splitter {
                static_cast<double>((range.end - range.begin) * owner.weight) *
                    page_bytes_);
     });
+  }
+
+  // No block has them.
+  void TakeUnscannedFiles() {
+    const double bytes = std::min(
+        unseen_bytes_, static_cast<double>(pages_.UnscannedFileBytes()));
+    if (bytes <= 0) return;
+    unseen_bytes_ -= bytes;
+    split_.file_bytes += bytes;
+    holdings_.Add(pages_.index(), {}, bytes, 0, /*of_file=*/true);
   }
 
   void AddPages(const PageOwner& owner, absl::string_view mapping,

@@ -175,6 +175,7 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     AddLateArrivals(seen);
   }
   model_.Add(seen);
+  ranges_us_ = seen.time_us;
   if (seen.time_us > until_us_) return;
   last_us_ = std::max(last_us_, seen.time_us);
   AddReading({seen.time_us, seen.rss_bytes, 0});
@@ -231,9 +232,22 @@ void ResidentReplay::AddReading(const Reading& reading) {
 void ResidentReplay::OnProcess(const ProcessSample& sample) {
   if (sample.time_us() > until_us_) return;
   last_us_ = std::max(last_us_, sample.time_us());
-  if (sample.file_bytes() != 0) file_bytes_ = sample.file_bytes();
+  if (sample.file_bytes() != 0 && sample.time_us() >= file_bytes_us_) {
+    file_bytes_ = sample.file_bytes();
+    file_bytes_us_ = sample.time_us();
+  }
   if (first_file_bytes_ == 0) first_file_bytes_ = file_bytes_;
   AddReading({sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
+}
+
+uint64_t ResidentReplay::UnscannedFileBytes() const {
+  if (!by_scan() || file_bytes_us_ <= ranges_us_) return 0;
+  uint64_t pages = 0;
+  for (const ResidentRange& range : model_.ranges()) {
+    if (range.file_backed) pages += range.pages;
+  }
+  const uint64_t bytes = pages * model_.page_bytes();
+  return file_bytes_ - std::min(file_bytes_, bytes);
 }
 
 void ResidentReplay::OnFork(const Fork& fork) {

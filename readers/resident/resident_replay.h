@@ -64,6 +64,8 @@ class ResidentReplay : public ReplayVisitor {
   // sample, and at the first one. 0: not known.
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t first_file_bytes() const { return first_file_bytes_; }
+  // By how much the kernel has counted more of them since the last scan.
+  uint64_t UnscannedFileBytes() const;
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   // `until_us`; or where the file ends before that, its last moment.
@@ -109,6 +111,7 @@ class ResidentReplay : public ReplayVisitor {
   const Hindsight before_;
   size_t next_late_ = 0, next_growth_ = 0;   // of before_
   uint64_t scanned_us_ = 0;                  // the last time
+  uint64_t ranges_us_ = 0;                   // of model_.ranges()
   std::vector<LateArrival> late_;            // that were found
   uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
@@ -120,7 +123,7 @@ class ResidentReplay : public ReplayVisitor {
   absl::btree_multimap<uint64_t, Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
-  uint64_t file_bytes_ = 0, first_file_bytes_ = 0;
+  uint64_t file_bytes_ = 0, first_file_bytes_ = 0, file_bytes_us_ = 0;
   uint64_t highest_read_ = 0;
   uint64_t read_us_ = 0;  // the last time
   bool has_page_events_ = false;

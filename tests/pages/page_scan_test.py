@@ -14,6 +14,18 @@ from page_support import resident, resident_bytes
 
 MIB = 1 << 20
 
+DISCARDED_FILE = r"""
+import ctypes, mmap
+untouched = ctypes.CDLL(None).malloc(ctypes.c_size_t(256 << 20))
+with open("data", "wb") as f:
+    for _ in range(64):
+        f.write(bytes(1 << 20))
+with open("data", "rb") as f:
+    m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+m[::4096]
+m.madvise(mmap.MADV_DONTNEED)
+"""
+
 
 class PageScanTest(support.ProgramTest):
     def scanned(self, script, *options, **kwargs):
@@ -81,6 +93,15 @@ sum(m[::4096])
             found = sum(int(row["resident_bytes"]) for row in table
                         if row["file"].endswith("/data"))
             self.assertAlmostEqual(found, 64 * MIB, delta=64 << 10)
+
+    def test_a_file_whose_pages_are_discarded(self):
+        """Between two scans, beside a block that was never touched."""
+        run = self.scanned(DISCARDED_FILE, "--light")
+        table = resident(run, "--at", "peak", "--limit", "0")
+        found = sum(int(row["resident_bytes"]) for row in table
+                    if row["file"].endswith("/data"))
+        self.assertAlmostEqual(found, 64 * MIB, delta=64 << 10)
+        self.assertLessEqual(resident_bytes(table, line="3"), 2 * MIB)
 
     def test_the_end_is_that_of_the_programs_own_code(self):
         """However short it ran: the program waits for the answer."""

@@ -205,6 +205,7 @@ PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
 PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
                                int advice) noexcept {
   const RangeEvents events(Discards(advice));
+  if (Discards(advice)) events.Leaving(address, length, /*stays=*/true);
   const int result = PYMEMRUN_NEXT(madvise)(address, length, advice);
   if (result == 0) events.Add(RangeAction::kDiscarded, address, length);
   if (result == 0 && Populates(advice)) AddPopulated(address, length);

@@ -165,7 +165,8 @@ void FileWatch::Mapped(const void* address, size_t bytes, int fd) {
   errno = saved_errno;
 }
 
-void FileWatch::LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns) {
+void FileWatch::LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns,
+                            bool stays) {
   const ControlPage* const page = AskingPage();
   if (page == nullptr) return;
   const int saved_errno = errno;
@@ -177,7 +178,7 @@ void FileWatch::LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns) {
     if (first == 0 || last <= begin || end <= first) continue;
     PutResident(first > begin ? first : begin, last < end ? last : end,
                 page->page_bytes, time_ns);
-    if (begin > first || last > end) continue;  // a part of it
+    if (stays || begin > first || last > end) continue;  // a part of it
     if (slot.begin.compare_exchange_strong(first, 0)) count_.fetch_sub(1);
   }
   errno = saved_errno;

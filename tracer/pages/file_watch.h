@@ -16,11 +16,12 @@ class FileWatch {
  public:
   // `fd` is mapped there now.
   static void Mapped(const void* address, size_t bytes, int fd);
-  // [address, address + bytes) is about to be given back, by a call that began
-  // at `time_ns`; 0: that begins now.
-  static void Leaving(const void* address, size_t bytes, uint64_t time_ns) {
+  // The pages of [address, address + bytes) are about to leave, by a call that
+  // began at `time_ns`; 0: that begins now. `stays`: the mapping does not.
+  static void Leaving(const void* address, size_t bytes, uint64_t time_ns,
+                      bool stays) {
     if (count_.load(std::memory_order_relaxed) != 0) {
-      LeavingSlow(reinterpret_cast<uintptr_t>(address), bytes, time_ns);
+      LeavingSlow(reinterpret_cast<uintptr_t>(address), bytes, time_ns, stays);
     }
   }
 
@@ -31,7 +32,8 @@ class FileWatch {
   };
   static constexpr size_t kSlots = 64;
 
-  static void LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns);
+  static void LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns,
+                          bool stays);
 
   // Those that live; further ones are not watched.
   static Slot slots_[kSlots];

@@ -43,8 +43,8 @@ class RangeEvents {
   }
 
   // To be called before the call. Told where pages are scanned, too.
-  void Leaving(const void* address, size_t bytes) const {
-    FileWatch::Leaving(address, bytes, time_ns_);
+  void Leaving(const void* address, size_t bytes, bool stays = false) const {
+    FileWatch::Leaving(address, bytes, time_ns_, stays);
   }
 
   // The mapping at `from` is now at `to`, and `bytes` long.

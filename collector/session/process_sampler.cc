@@ -14,6 +14,8 @@ constexpr uint64_t kRssPeriodNs = 10000000;
 constexpr uint64_t kRssCostFactor = 500;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
+// By then a program has imported most of what it shares with strangers.
+constexpr uint64_t kAloneNs = 250000000;
 
 }  // namespace
 
@@ -45,12 +47,15 @@ void ProcessSampler::FollowRss(uint64_t now_ns) {
                                    kRssCostFactor * (ThreadCpuNs() - cpu_ns));
 }
 
-// Of a process that shares pages with others.
+// Of a process that shares pages with relatives. Once before that: what it had
+// until then is RSS less what it shares with strangers.
 void ProcessSampler::FollowPss(uint64_t now_ns) {
   const bool has_family = in_.launch->header.forked() ||
                           in_.launch->follow_all ||
                           ChildCountsOf(in_.page)->traced.load() > 0;
-  if (!has_family) return;
+  const uint64_t start_ns = in_.page->start.monotonic_ns;
+  if (!has_family && (read_alone_ || now_ns < start_ns + kAloneNs)) return;
+  read_alone_ = true;
   const ProportionalSet set = pss_.ReadMoved(now_ns);
   if (set.pss_bytes == 0 || !WasOfProgram(*in_.page, &stats_)) return;
   Record record;

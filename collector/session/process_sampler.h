@@ -74,6 +74,7 @@ class ProcessSampler {
   uint64_t sampled_number_ = 0;
   uint64_t next_rss_ns_ = 0;
   bool saw_finalize_ = false;
+  bool read_alone_ = false;
 };
 
 }  // namespace pymemrun

@@ -35,12 +35,23 @@ std::vector<uint64_t> NextRss(const std::vector<MemoryReading>& readings) {
   return next;
 }
 
+// What of RSS was not its own when the share was read first. Processes that are
+// no relatives have pages of files in common alone.
+uint64_t SharedFiles(const std::vector<MemoryReading>& readings) {
+  for (const MemoryReading& reading : readings) {
+    if (reading.pss_bytes == 0) continue;
+    return std::min(reading.file_bytes,
+                    Moved(reading.rss_bytes, reading.pss_bytes, 0));
+  }
+  return 0;
+}
+
 }  // namespace
 
 void MemoryCurve::Add(const MemoryReading& found) {
-  const MemoryReading reading = {found.time_us,
-                                 std::min(found.rss_bytes, kMostBytes),
-                                 std::min(found.pss_bytes, kMostBytes)};
+  MemoryReading reading = found;
+  reading.rss_bytes = std::min(found.rss_bytes, kMostBytes);
+  reading.pss_bytes = std::min(found.pss_bytes, kMostBytes);
   highest_pss_ = std::max(highest_pss_, reading.pss_bytes);
   if (reading.rss_bytes != 0) last_rss_bytes_ = reading.rss_bytes;
   if (readings_.size() >= kMaxReadings) Thin();
@@ -87,7 +98,7 @@ std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
   uint64_t share = 0, rss = 0;
   uint64_t share_now = 0;
   uint64_t rss_now = next_rss.empty() ? 0 : next_rss.front();
-  if (forked) rss = rss_now;
+  rss = forked ? rss_now : SharedFiles(readings);
   std::vector<MemoryStep> steps;
   for (size_t i = 0; i < readings.size(); ++i) {
     const MemoryReading& reading = readings[i];

@@ -19,6 +19,7 @@ struct MemoryStep {
 struct MemoryReading {
   uint64_t time_us;
   uint64_t rss_bytes, pss_bytes;
+  uint64_t file_bytes = 0;  // of RSS, with a share: pages of files
 };
 
 // Gathers readings, in any order. Constant memory: of many, those that differ
@@ -32,9 +33,10 @@ class MemoryCurve {
   void AddRss(uint64_t time_us, uint64_t rss_bytes);
 
   // Its share of memory. Between readings of it the share moves as RSS does.
-  // Where none was read that is RSS itself. A process that was forked has at
-  // first what it shares with its parent: that is the parent's until its share
-  // is read. What RSS did unseen around a reading of the share alone is taken
+  // Where none was read that is RSS itself. Before the first reading pages of
+  // files were shared as they are there. A process that was forked has at first
+  // what it shares with its parent: that is the parent's until its share is
+  // read. What RSS did unseen around a reading of the share alone is taken
   // to be what the share says that it did.
   std::vector<MemoryStep> Shares(bool forked) const;
   // RSS where it was read.

@@ -55,6 +55,21 @@ TEST(MemoryCurveTest, AShareWithoutRssHoldsFromThere) {
   EXPECT_EQ(curve.HighestPss(), 60000u);
 }
 
+// 30000 are other processes' too; of the 60000 that are read later a child has
+// its part.
+TEST(MemoryCurveTest, BeforeTheFirstReadingFilesWereSharedAsThere) {
+  for (const auto& [pss, first] :
+       {std::pair{70000u, 30000u}, {30000u, 40000u}}) {
+    MemoryCurve curve;
+    curve.AddRss(0, 60000);
+    curve.Add({10, 100000, pss, 40000});
+    EXPECT_THAT(Pairs(curve.Shares(false)),
+                ElementsAre(Pair(0, 60000 - first), Pair(10, pss)));
+    EXPECT_THAT(Pairs(curve.Shares(true)),
+                ElementsAre(Pair(0, 0), Pair(10, pss)));
+  }
+}
+
 // A share of 50000 that is read amid a growth of 100000 has half of it.
 TEST(MemoryCurveTest, WhatRssDidUnseenIsNotCountedTwice) {
   MemoryCurve curve;

@@ -32,10 +32,11 @@ class CurveReader final : public RecordVisitor {
     return true;
   }
   void OnProcess(const ProcessSample& sample) override {
+    if (sample.file_bytes() != 0) file_bytes_ = sample.file_bytes();
     if (sample.rss_bytes() == 0 && sample.pss_bytes() == 0) return;
     const uint64_t rss_bytes =
         sample.rss_bytes() == 0 ? sample.pss_rss_bytes() : sample.rss_bytes();
-    curve_.Add({sample.time_us(), rss_bytes, sample.pss_bytes()});
+    curve_.Add({sample.time_us(), rss_bytes, sample.pss_bytes(), file_bytes_});
   }
   void OnResidency(const ResidencyView& seen) override {
     if (seen.rss_bytes != 0) curve_.AddRss(seen.time_us, seen.rss_bytes);
@@ -43,6 +44,7 @@ class CurveReader final : public RecordVisitor {
 
  private:
   MemoryCurve& curve_;
+  uint64_t file_bytes_ = 0;  // the last that was told
 };
 
 // The command line from this word on.

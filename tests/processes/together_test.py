@@ -1,6 +1,7 @@
 """pymemreport processes: the peak of several processes together is that of the
 sum of their proportional set sizes, as the kernel tells it."""
 import json
+import mmap
 import os
 import re
 import subprocess
@@ -42,6 +43,23 @@ for child in children:
     os.write(child.orders, b".")
 for child in children:
     os.wait()
+"""
+# It shares a file's pages with whoever runs it, then has memory of its own, and
+# only then a child.
+SHARES = """
+import mmap, os, sys
+with open(sys.argv[1], "rb") as file:
+    shared = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+shared[::4096]
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+own = bytearray(b"x") * (20 << 20)
+print(open("/proc/self/smaps_rollup").read(), flush=True)
+del own
+if os.fork() == 0:
+    sum(range(1000))
+    os._exit(0)
+os.wait()
 """
 
 
@@ -98,6 +116,34 @@ class TogetherTest(ProcessesTest):
         rows = json.loads(self.report("processes", "--json"))
         self.assertEqual(len(rows), PROCESSES + 1)
         return rows, max(sums)
+
+    def test_the_peak_before_the_first_child(self):
+        """Half of 64 MiB is somebody else's."""
+        self.here = os.path.join(self.folder, "alone")
+        os.mkdir(self.here)
+        data = os.path.join(self.folder, "data")
+        with open(data, "wb") as file:
+            file.write(bytes(64 << 20))
+        with open(data, "rb") as file, mmap.mmap(
+                file.fileno(), 0, access=mmap.ACCESS_READ) as ours:
+            ours[::4096]
+            with subprocess.Popen(
+                    [os.environ["PYMEMRUN_BIN"], "--quiet", "-o",
+                     self.here + "/run.pb", self.write("shares.py", SHARES),
+                     data], text=True, stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE) as program:
+                self.pid = int(program.stdout.readline())
+                self.assertTrue(wait_until(
+                    lambda: self.tells(self.pid, pss_bytes(self.pid))))
+                said, _ = program.communicate("\n")
+        self.assertEqual(program.returncode, 0)
+        self.family(None)
+        rss, peak = (int(re.search(rf"^{name}:\s+(\d+) kB", said,
+                                   re.MULTILINE)[1]) << 10
+                     for name in ("Rss", "Pss"))
+        self.assertGreater(rss, peak + (30 << 20))
+        parent = json.loads(self.report("processes", "--json"))[0]
+        self.assertAlmostEqual(parent["pss_peak_bytes"], peak, delta=2 << 20)
 
     def report(self, *arguments):
         return subprocess.run(

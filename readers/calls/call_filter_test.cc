@@ -50,15 +50,6 @@ TEST(CallPairingTest, EventsOfContextAndLossesAreNoCalls) {
             "1: MainThread>/src/main.py:15:a=>1024000\n");
 }
 
-TEST(CallPairingTest, WithoutCallsOrReturnsNothingIsKnown) {
-  Filters filters;
-  filters.add_kinds(RETURN);
-  CallRun run(0, filters);
-  const Printed printed = run.Return('a', 1000).Report({"peaks"});
-  EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--min-call-drss 4096"));
-}
-
 TEST(CallFilterTest, ThreadFileAndOwnChooseAmongCalls) {
   CallRun run;
   Busy(&run);

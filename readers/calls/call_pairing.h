@@ -1,4 +1,5 @@
-// Finds the CALL of each RETURN.
+// Finds the CALL of each RETURN. Of a run that has calls of C functions alone,
+// the C_CALL of each C_RETURN and C_EXCEPT.
 #ifndef PYMEMRUN_READERS_CALLS_CALL_PAIRING_H_
 #define PYMEMRUN_READERS_CALLS_CALL_PAIRING_H_
 
@@ -29,7 +30,8 @@ class CallPairing {
   // All that is defined is to be told.
   void Add(const CodeDef& code);
   void Add(const FunctionDef& function);
-  // The ended call, if the row is the RETURN of one that is known. Where a
+  void Add(const SiteDef& site);
+  // The ended call, if the row ends one that is known. Where a
   // RETURN says it itself `own_bytes` and `recursive` are not known.
   std::optional<EndedCall> Add(const Row& row, const RunIndex& index);
   // Tells EndedCall.thread_bytes. It must outlive what calls Add().
@@ -41,32 +43,46 @@ class CallPairing {
   // Events were not traced: calls under way are unknown.
   void Forget();
 
+  // Whether such an event ends a call.
+  bool Ends(What what) const;
   // Whether the rows themselves tell.
-  bool pairs_rows() const { return logs_calls_ && !has_greenlets_; }
+  bool pairs_rows() const {
+    return (logs_calls_ || logs_c_calls_) && !has_greenlets_;
+  }
   bool has_greenlets() const { return has_greenlets_; }
 
  private:
   // Beyond so many calls under way those before are unknown.
   static constexpr size_t kMaxOpen = size_t{1} << 20;
+  static constexpr size_t kMaxSites = size_t{1} << 21;
 
   struct Open {
     uint64_t number, time_us, rss_bytes;
     int64_t inner_bytes, inner_thread_bytes;  // of the calls in it
-    uint32_t site, code;
+    uint32_t site, callee;
   };
+  bool Begins(What what) const;
+  // What is called: a code, or a function in C. 0: not known.
+  uint32_t CalleeOf(uint32_t site, const RunIndex& index) const;
   // `thread`: see RunIndex::FirstThread().
-  void Begin(const Row& row, uint32_t thread, uint32_t code);
+  void Begin(const Row& row, uint32_t thread, uint32_t callee);
+  // Calls in C that raised have no end where C_EXCEPT was not logged.
+  void DropRaised(uint32_t thread, uint32_t callee, std::vector<Open>* calls);
+  // Counts a call that is no more. Whether others of the callee are under way.
+  bool Leave(uint32_t thread, uint32_t callee);
   int64_t ThreadBytes(const Row& row, uint64_t took_us) const;
-  std::optional<EndedCall> End(const Row& row, uint32_t thread, uint32_t code);
+  std::optional<EndedCall> End(const Row& row, uint32_t thread,
+                               uint32_t callee);
 
   const ThreadDrss* threads_ = nullptr;
   bool charges_thread_ = false;
-  bool logs_calls_ = false, logs_all_ = false;
+  bool logs_calls_ = false, logs_c_calls_ = false, logs_all_ = false;
   bool has_greenlets_ = false;
   uint64_t next_number_ = 0;
   size_t open_count_ = 0;
+  std::vector<uint32_t> c_functions_;  // by site, where only these are logged
   absl::flat_hash_map<uint32_t, std::vector<Open>> open_;  // by thread
-  // How many of a thread's open calls have a code.
+  // How many of a thread's open calls are of a callee.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth_;
 };
 

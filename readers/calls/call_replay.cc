@@ -25,6 +25,7 @@ std::string ChoosingOptions(const Filters& filters) {
 void CallReplay::OnHeader(const Header& header) {
   pairing_.SetHeader(header);
   min_bytes_ = header.filters().min_call_drss_bytes();
+  lacks_kinds_ = header.filters().min_drss_bytes() == 0 && !MayKnow(header);
   left_out_ = ChoosingOptions(header.filters());
   start_unix_us_ = header.start_realtime_ns() / 1000;
   calls_off_ = header.calls_off();
@@ -38,6 +39,11 @@ void CallReplay::OnCode(const CodeDef& code) {
 void CallReplay::OnFunction(const FunctionDef& function) {
   ReplayVisitor::OnFunction(function);
   pairing_.Add(function);
+}
+
+void CallReplay::OnSite(const SiteDef& site) {
+  ReplayVisitor::OnSite(site);
+  pairing_.Add(site);
 }
 
 void CallReplay::OnDamage(const StreamReader::Damage& damage) {
@@ -64,6 +70,7 @@ bool CallReplay::OnRows(const Row* rows, size_t count) {
 
 bool CallReplay::MayKnow(const Header& header) {
   return CallsLoggedWhole(header.filters()) ||
+         OnlyCCallsLoggedWhole(header.filters()) ||
          header.filters().min_call_drss_bytes() > 0;
 }
 
@@ -82,6 +89,10 @@ std::string CallReplay::WhyNone() const {
   if (pairing_.has_greenlets()) {
     return absl::StrCat(
         "the program has greenlets, which rows do not tell apart; ", kHowTo);
+  }
+  if (lacks_kinds_) {
+    return "--events left out what calls begin or end with; record the run "
+           "with --events call,return or without --events";
   }
   return absl::StrCat("the run does not know which CALL a RETURN ended; ",
                       kHowTo, ", or with --min-drss 0 for all calls");

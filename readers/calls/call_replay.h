@@ -23,6 +23,7 @@ class CallReplay : public ReplayVisitor {
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override;
   void OnFunction(const FunctionDef& function) override;
+  void OnSite(const SiteDef& site) override;
   bool OnRows(const Row* rows, size_t count) override;
   void OnPause(const Pause&) override { pairing_.Forget(); }
   void OnProfilerGap(const ProfilerGap&) override { pairing_.Forget(); }
@@ -56,6 +57,8 @@ class CallReplay : public ReplayVisitor {
     if (start_unix_us_ == 0) return Cell();
     return static_cast<double>(start_unix_us_ + time_us) * 1e-6;
   }
+  // Whether such an event ends a call.
+  bool Ends(What what) const { return pairing_.Ends(what); }
   // From the first row to the last.
   uint64_t run_us() const { return last_us_ - first_us_; }
 
@@ -65,8 +68,9 @@ class CallReplay : public ReplayVisitor {
 
  private:
   CallPairing pairing_;
-  uint64_t min_bytes_ = 0;  // --min-call-drss
-  std::string left_out_;    // by which filters other than those of RSS
+  uint64_t min_bytes_ = 0;    // --min-call-drss
+  std::string left_out_;      // by which filters other than those of RSS
+  bool lacks_kinds_ = false;  // --events left out what begins or ends calls
   uint64_t start_unix_us_ = 0;
   bool calls_off_ = false;
   bool any_ = false, any_row_ = false, knows_threads_ = false;

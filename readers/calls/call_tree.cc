@@ -53,7 +53,7 @@ bool CallFinder::OnRows(const Row* rows, size_t count) {
 
 std::string CallFinder::WhyNot() const {
   if (!there_) return absl::StrCat("event ", number_, " is not in the file");
-  if (what_ != RETURN) {
+  if (!Ends(what_)) {
     return absl::StrCat("expected a RETURN as event ", number_, ", found ",
                         WhatName(what_));
   }
@@ -128,7 +128,7 @@ void CallTree::Print(absl::string_view prefix, uint64_t limit,
   Walk(limit, [&](const EndedCall& call, size_t level) {
     const CallPlace place = PlaceOf(call, index(), prefix);
     output->Append(absl::StrCat(std::string(std::min(level, kMaxIndent), ' '),
-                                TerminalText(place.end.code_name), "@",
+                                TerminalText(place.end.function), "@",
                                 TerminalText(place.file), ":", place.first_line,
                                 "-", place.end.line,
                                 ", Time: ", SecondsText(call.took_us),
@@ -153,7 +153,7 @@ Table CallTree::ToTable(absl::string_view prefix, uint64_t limit) const {
     const CallPlace place = PlaceOf(call, index(), prefix);
     table.rows.push_back(
         {uint64_t{level}, std::string(place.file), uint64_t{place.first_line},
-         std::string(place.end.code_name), uint64_t{place.end.line},
+         std::string(place.end.function), uint64_t{place.end.line},
          static_cast<double>(call.took_us) * 1e-6, call.growth_bytes,
          call.number, call.call_number(), ThreadCell(call.thread_bytes),
          UnixCell(call.time_us)});

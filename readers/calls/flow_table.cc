@@ -28,6 +28,13 @@ std::vector<uint32_t> MostFirst(const PlaceTable& places,
   return order;
 }
 
+// Of a function in C its name alone: its line is the caller's.
+Place PlaceOfCall(const SourceLocation& where) {
+  const bool is_python = where.kind == CALL || where.kind == RETURN;
+  return is_python ? PlaceOf(GroupBy::kFunction, where)
+                   : Place{{}, 0, where.function};
+}
+
 }  // namespace
 
 void FlowTotals::Add(const FlowTotals& other) {
@@ -95,7 +102,7 @@ Table FlowReplay::ToTable(uint64_t limit, bool as_text) const {
   std::vector<FlowTotals> totals;
   for (uint32_t site = 0; site < sites_.size(); ++site) {
     if (sites_[site].calls == 0) continue;
-    const uint32_t place = places.NumberOf(PlaceOf(kBy, index().Resolve(site)));
+    const uint32_t place = places.NumberOf(PlaceOfCall(index().Resolve(site)));
     if (place >= totals.size()) totals.resize(place + 1);
     totals[place].Add(sites_[site]);
   }

@@ -48,7 +48,7 @@ std::string PeakLine(size_t number, const EndedCall& peak,
   return absl::StrCat(number, ": ",
                       index.ThreadName(index.LatestThread(peak.thread)), ">",
                       WithoutPrefix(where.file, prefix), ":", where.line, ":",
-                      where.code_name, "=>", peak.charged_bytes);
+                      where.function, "=>", peak.charged_bytes);
 }
 
 }  // namespace pymemrun

@@ -70,7 +70,7 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
          static_cast<double>(peak.time_us) * 1e-6,
          std::string(index.LatestThreadLabel(peak.thread)),
          std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
-         std::string(where.code_name), peak.growth_bytes,
+         std::string(where.function), peak.growth_bytes,
          static_cast<double>(peak.took_us) * 1e-6, peak.number,
          peak.call_number(), replay.ThreadCell(peak.thread_bytes),
          replay.UnixCell(peak.time_us)});

@@ -22,11 +22,13 @@ bool IsOfC(What what) { return what != CALL && what != RETURN; }
 }  // namespace
 
 void CallTracks::OnHeader(const Header& header) {
-  logs_calls_ = CallsLoggedWhole(header.filters());
+  const bool only_c = OnlyCCallsLoggedWhole(header.filters());
+  logs_calls_ = CallsLoggedWhole(header.filters()) || only_c;
   logs_all_ = EveryEventLogged(header.filters());
-  has_c_calls_ = header.filters().kinds_size() == 0 ||
+  has_c_calls_ = only_c || header.filters().kinds_size() == 0 ||
                  header.filters().kinds_size() == kAllKinds;
   asked_for_ = !header.calls_off();
+  lacks_kinds_ = header.filters().min_drss_bytes() == 0 && !logs_calls_;
 }
 
 // Rows do not tell greenlets of one thread apart.
@@ -238,8 +240,11 @@ class CallSource final : public TrackSource {
     if (calls.asked_for() &&
         calls.given() + calls.too_short() + calls.not_kept() == 0) {
       notes_.push_back(
-          "no call is in it: pymemrun --min-drss 0 or --min-call-drss records "
-          "how long calls took");
+          calls.lacks_kinds()
+              ? "no call is in it: --events left out what calls begin or end "
+                "with"
+              : "no call is in it: pymemrun --min-drss 0 or --min-call-drss "
+                "records how long calls took");
     }
     if (calls.too_short() > 0) {
       notes_.push_back(absl::StrCat(

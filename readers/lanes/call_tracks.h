@@ -49,6 +49,8 @@ class CallTracks final : public ReplayVisitor {
   uint64_t too_short() const { return too_short_; }
   uint64_t not_kept() const { return not_kept_; }
   bool asked_for() const { return asked_for_; }  // calls are in the run
+  // --events left out what begins calls, or what ends them.
+  bool lacks_kinds() const { return lacks_kinds_; }
   uint64_t cut() const { return cut_; }
   bool has_greenlets() const { return has_greenlets_; }
 
@@ -88,7 +90,7 @@ class CallTracks final : public ReplayVisitor {
   TrackSink& sink_;
   TrackThreads threads_;
   bool logs_calls_ = false, logs_all_ = false, has_greenlets_ = false,
-       asked_for_ = false;
+       asked_for_ = false, lacks_kinds_ = false;
   bool has_c_calls_ = false;
   uint64_t next_number_ = 0, now_us_ = 0, open_count_ = 0;
   std::vector<Site> sites_;

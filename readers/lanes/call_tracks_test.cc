@@ -225,5 +225,14 @@ TEST_F(CallTracksTest, FilteredRowsTellNoCalls) {
   EXPECT_THAT(Lines(run, 0), IsEmpty());
 }
 
+TEST_F(CallTracksTest, CallsOfCAloneAreSlices) {
+  Filters filters;
+  for (const What kind : {C_CALL, C_RETURN}) filters.add_kinds(kind);
+  TimedRun run(filters);
+  run.At(30, TimedRun::kSleep).At(60, TimedRun::kSleepEnd);
+  EXPECT_THAT(Lines(run, 0),
+              ElementsAre("thread MainThread", "begin 1 30 sleep", "end 1 60"));
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -15,13 +15,24 @@ bool EveryEventLogged(const Filters& filters) {
          filters.function_size() == 0 && filters.thread_size() == 0;
 }
 
+namespace {
+
+bool Considers(const Filters& filters, What kind) {
+  return filters.kinds_size() == 0 ||
+         std::find(filters.kinds().begin(), filters.kinds().end(), kind) !=
+             filters.kinds().end();
+}
+
+}  // namespace
+
 bool CallsLoggedWhole(const Filters& filters) {
-  const auto has = [&filters](What kind) {
-    return filters.kinds_size() == 0 ||
-           std::find(filters.kinds().begin(), filters.kinds().end(), kind) !=
-               filters.kinds().end();
-  };
-  return filters.min_drss_bytes() == 0 && has(CALL) && has(RETURN);
+  return filters.min_drss_bytes() == 0 && Considers(filters, CALL) &&
+         Considers(filters, RETURN);
+}
+
+bool OnlyCCallsLoggedWhole(const Filters& filters) {
+  return filters.min_drss_bytes() == 0 && !CallsLoggedWhole(filters) &&
+         Considers(filters, C_CALL) && Considers(filters, C_RETURN);
 }
 
 void RunFacts::OnHeader(const Header& found) {

@@ -19,6 +19,8 @@ bool EveryEventLogged(const Filters& filters);
 // Whether a CALL that passes the filters has its RETURN pass, too, whatever RSS
 // did: they choose by file, function and thread alone.
 bool CallsLoggedWhole(const Filters& filters);
+// The same of the calls of C functions, where those of Python are not logged.
+bool OnlyCCallsLoggedWhole(const Filters& filters);
 
 // Reads everything once. Memory is constant, except for definitions. Not thread
 // safe.

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_TESTING_CALL_RUN_FOR_TESTS_H_
 #define PYMEMRUN_READERS_TESTING_CALL_RUN_FOR_TESTS_H_
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,14 @@ class CallRun {
   }
   CallRun& Return(char name, uint64_t kib, uint32_t thread = kMain) {
     return Add(returns_[name - 'a'], kib, thread);
+  }
+  // An event of a function in C, at line 7 of `caller`.
+  CallRun& InC(What what, const std::string& function, uint64_t kib,
+               char caller = 'a') {
+    uint32_t& id = functions_[function];
+    if (id == 0) id = builder_.AddFunction(function, "mod");
+    const uint32_t code = static_cast<uint32_t>(caller - 'a') + 1;
+    return Add(builder_.AddSite(what, code, 7, id), kib, kMain);
   }
   // A RETURN that knows that its CALL was so many events before.
   CallRun& Ended(char name, uint64_t events, int64_t grew_kib,
@@ -104,6 +113,7 @@ class CallRun {
   bool ended_ = false;
   uint64_t number_ = 0;
   uint32_t calls_[5], returns_[5];
+  std::map<std::string, uint32_t> functions_;
 };
 
 // a calls b, which calls d twice; meanwhile the other thread runs c.

@@ -152,7 +152,7 @@ std::string PeakText(const EndedCall& peak, const RunIndex& index) {
   const SourceLocation where = index.Resolve(peak.site);
   return absl::StrCat(index.ThreadName(index.LatestThread(peak.thread)), " > ",
                       where.file.substr(where.file.rfind('/') + 1), ":",
-                      where.line, " ", where.code_name);
+                      where.line, " ", where.function);
 }
 
 // Those of `pymemreport peaks` in the range. False: nothing could be read.

@@ -178,6 +178,15 @@ class ByThread(support.ProgramTest):
         self.assertEqual({row["what"] for row in run.rows()}, {"C_CALL", "C_RETURN"})
         self.assertEqual(sum(row["function"] == "list.append" for row in
                              run.rows("--file", "*/script.py")), 80)
+        flow = {row["function"]: row for row in rows(
+            run.report("flow", "--csv", "--limit", "0", "--file", "script.py"))}
+        self.assertEqual(flow["list.append"]["calls"], "40")
+        run = self.run_script("kept = []\nkept.extend(range(500_000))\n", "--min-drss", "0",
+                              "--events", "c_call,c_return,c_except")
+        peak, = run.report("peaks", "--min", "2M").splitlines()
+        self.assertRegex(peak, r"^1: MainThread>.*/script\.py:2:list\.extend=>[12]\d{7}$")
+        self.assertRegex(run.report("calls", "--peak", "1", "--min", "2M"),
+                         r"^list\.extend@.*/script\.py:2-2, Time: [\d.]+ s, Memory: [12]\d{7} B$")
 
     def test_the_picture_and_its_legend_as_files(self):
         for command, name in ("graph", "memg.svg"), ("peaks", "memg.txt"):

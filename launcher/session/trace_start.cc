@@ -1,9 +1,7 @@
 #include "launcher/session/trace_start.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 
 #include "launcher/session/collector_launch.h"
 #include "launcher/session/exit_report.h"
+#include "launcher/session/file_size_limit.h"
 #include "launcher/session/launch_facts.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/message.h"
@@ -48,27 +47,6 @@ struct OwnedFiles : CollectorFiles {
     for (int fd : pages) close(fd);
     for (int fd : states) close(fd);
   }
-};
-
-// While it lives, no limit on the size of files ends the program: the shared
-// region counts as one. What the hard limit forbids fails as any other call.
-class FileSizeLimitAside {
- public:
-  FileSizeLimitAside() : handler_(signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &limit_);
-    const struct rlimit raised = {limit_.rlim_max, limit_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &raised);
-  }
-  ~FileSizeLimitAside() {
-    setrlimit(RLIMIT_FSIZE, &limit_);
-    signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimitAside(const FileSizeLimitAside&) = delete;
-  FileSizeLimitAside& operator=(const FileSizeLimitAside&) = delete;
-
- private:
-  void (*const handler_)(int);
-  struct rlimit limit_ = {RLIM_INFINITY, RLIM_INFINITY};
 };
 
 std::string TargetName(const CommandLine& command_line) {
@@ -274,7 +252,8 @@ std::string ShareMemory(const Options& options, bool forked, Run* run) {
                          options.trace_tasks || RecordsHeap(options.heap);
   run->page = SharedRegion::Create(side_ring, forked, &shared);
   if (run->page == nullptr) {
-    return std::string("no shared memory: ") + strerror(errno);
+    return std::string("no shared memory: ") + strerror(errno) +
+           (errno == EFBIG ? " (ulimit -f)" : "");
   }
   run->files.region = shared.region;
   run->files.reply = shared.reply;
@@ -296,6 +275,21 @@ std::string ChildPath(const RunIdentity& identity, const std::string& pid) {
   }
   const std::string name = ExpandOutputName(pattern, identity, pid);
   return name[0] == '/' ? name : g_told->folder + name;
+}
+
+// Begins to trace the first process, whose file there is. Empty, or why not.
+std::string Record(const TraceRequest& request, Run* run) {
+  const Options& options = *request.options;
+  OpenStates(options, &run->files);
+  run->lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
+  g_told->path = run->path;
+  g_told->self = run->lineage.self;
+  if (options.follow != Follow::kNone) {
+    run->children = ChildPath(run->identity, "*");
+  }
+  const std::string error = Begin(request, run);
+  if (error.empty()) InstallExitReport(run->page, run->path, options.quiet);
+  return error;
 }
 
 // In a forked child. Empty, or why it is not traced.
@@ -330,40 +324,40 @@ bool FollowIntoChild(bool paused) {
   return false;
 }
 
-// Returns as StartTracing.
+// Why nothing can be recorded. Empty: nothing speaks against it.
+std::string WhyNot(const TraceRequest& request) {
+  if (request.collector.empty()) return WhyNoCollector();
+  const char* const no_room = WhyNoRoom();
+  return no_room != nullptr ? no_room : "";
+}
+
+// An earlier run's file of that name makes way also where nothing is recorded:
+// it must not be taken for this run's. Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
-  if (request.collector.empty()) return RunUntraced(WhyNoCollector());
-  if (const char* why = WhyNoRoom()) return RunUntraced(why);
   Run run;
-  std::string error = ShareMemory(options, false, &run);
-  if (!error.empty()) return RunUntraced(error);
-  if (AdoptsOrphans()) BecomeSmallInit(run.page);  // goes on in the child
-  error = OpenPages(options, &run.files);
-  if (!error.empty()) return RunUntraced(error);
-  OpenStates(options, &run.files);
-
+  std::string error = WhyNot(request);
+  if (error.empty()) error = ShareMemory(options, false, &run);
+  // Goes on in the child.
+  if (error.empty() && AdoptsOrphans()) BecomeSmallInit(run.page);
   run.identity = IdentityOf(*request.command_line);
-  run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
   const bool numbered = request.unasked && !options.force;
   OutputRequest output = {options.output, options.force, numbered, run.identity,
                           [&request](const std::string& file) {
                             return AskNameOf(request.collector, file);
                           }};
-  run.files.output = CreateOutputFile(output, &run.path, &error);
+  std::string refused;
+  run.files.output = CreateOutputFile(output, &run.path, &refused);
   if (run.files.output < 0) {
-    Say(request.unasked ? error + kRunsUntraced : error);
+    if (!error.empty()) return RunUntraced(error + "; " + refused);
+    Say(request.unasked ? refused + kRunsUntraced : refused);
     return false;
   }
-  g_told->path = run.path;
-  g_told->self = run.lineage.self;
-  if (options.follow != Follow::kNone) {
-    run.children = ChildPath(run.identity, "*");
-  }
-  error = Begin(request, &run);
-  if (!error.empty()) return RunUntraced(error);
-  InstallExitReport(run.page, run.path, options.quiet);
-  return true;
+  if (error.empty()) error = OpenPages(options, &run.files);
+  if (error.empty()) error = Record(request, &run);
+  if (error.empty()) return true;
+  unlink(run.path.c_str());
+  return RunUntraced(error);
 }
 
 }  // namespace
@@ -372,8 +366,13 @@ bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
   // For the whole process; static as in application.cc.
   static Options* const options = new Options(*request.options);
-  LeaveOutUnasked(options);
+  const std::string left_out = LeaveOutUnasked(options);
   g_told = new Told{request, options, CurrentFolder(), "", {}};
+  if (!left_out.empty()) {
+    std::string& all = g_told->request.not_recorded;
+    all += (all.empty() ? "" : "; ") + left_out;
+    if (!options->quiet && !request.unasked) Say("not recorded: " + left_out);
+  }
   g_told->request.options = options;
   g_told->request.collector = FindCollector(request.collector);
   if (options->heap.mode == HeapMode::kStats && !options->trace_given) {

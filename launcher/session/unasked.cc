@@ -52,18 +52,28 @@ const char* WhyNoRoom() {
 // Debian's 3.11 prints a line in 12.8 MB, and ours in 15 MB.
 bool FitsPlainPythonOnly() { return AddressSpaceIsBelow(20); }
 
-void LeaveOutUnasked(Options* options) {
+std::string LeaveOutUnasked(Options* options) {
   // Little more than the interpreter itself needs.
   const bool is_short = AddressSpaceIsBelow(64);
+  bool pages = false, heap = false;  // left out
   if (!options->trace_given && options->trace_pages) {
-    options->trace_pages = !is_short && !HasSanitizer();
+    pages = is_short || HasSanitizer();
+    options->trace_pages = !pages;
     if (options->page_source == PageSource::kAuto && HasDebugger()) {
       options->page_source = PageSource::kScan;
     }
   }
-  if (options->heap_given || !is_short) return;
-  options->heap.mode = HeapMode::kOff;
-  options->heap.native = false;
+  if (!options->heap_given && is_short) {
+    heap = options->heap.mode != HeapMode::kOff;
+    options->heap.mode = HeapMode::kOff;
+    options->heap.native = false;
+  }
+  if (!pages && !heap) return {};
+  return std::string(pages && heap ? "pages and allocations"
+                     : pages       ? "pages"
+                                   : "allocations") +
+         (is_short ? ": ulimit -v leaves less than 64 MiB"
+                   : ": a sanitizer is preloaded");
 }
 
 }  // namespace pymemrun

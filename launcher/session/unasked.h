@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
 #define PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
 
+#include <string>
+
 #include "launcher/options/options.h"
 
 namespace pymemrun {
@@ -13,7 +15,8 @@ namespace pymemrun {
 //   - pages under a preloaded sanitizer, whose shadow is terabytes of reserved
 //     memory;
 //   - page and heap events where the address space is short.
-void LeaveOutUnasked(Options* options);
+// Empty, or what is not recorded therefore, and why.
+std::string LeaveOutUnasked(Options* options);
 
 // Null where the limit on address space leaves room for the tracer beside an
 // interpreter that does little; else why not: the program would fail for us.

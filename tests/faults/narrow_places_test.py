@@ -82,6 +82,34 @@ class NarrowPlacesTest(support.ProgramTest):
         if tried == 0:
             self.skipTest("no plain interpreter runs in so little")
 
+    def test_what_little_address_space_leaves_out_is_said(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (60000 << 10,) * 2)
+        left_out = "pages and allocations: ulimit -v leaves less than 64 MiB"
+        script = self.write("little.py", "print('ran')")
+        run = self.pymemrun(script, preexec=limit, env=support.USUAL)
+        self.assertEqual(run.stdout, "ran\n")
+        self.assertIn(f"pymemrun: not recorded: {left_out}\n", run.stderr)
+        self.assertEqual(run.header.not_recorded, left_out)
+
+    def test_an_untraced_run_does_not_leave_an_earlier_file_in_its_place(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 10,) * 2)
+        script = self.write("small.py", "print('ran')")
+        for options in ["-o", "x.pb", "--force"], []:
+            name = options[1] if options else "run.pb"
+            for preexec in None, limit:
+                run = subprocess.run(
+                    [support.PYMEMRUN, "-q", *options, script], cwd=self.folder,
+                    preexec_fn=preexec, text=True, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, timeout=support.PATIENCE_S)
+                self.assertEqual((run.returncode, run.stdout), (0, "ran\n"))
+                self.assertEqual(os.path.exists(os.path.join(self.folder, name)),
+                                 preexec is None)
+            self.assertEqual(run.stderr,
+                             "pymemrun: no shared memory: File too large (ulimit -f); "
+                             "the program runs untraced\n")
+
     def test_a_container_without_room_for_a_copy_gets_no_dump(self):
         group = new_group()
         if group is None:

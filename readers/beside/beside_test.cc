@@ -57,6 +57,18 @@ TEST(ChildRunsTest, TheLargestChildIsNamed) {
   EXPECT_THAT(text, HasSubstr("\npymemreport unshared "));
 }
 
+TEST(ChildRunsTest, AnUntracedSuccessorIsSaid) {
+  ChildRuns children;
+  Footer footer;
+  EXPECT_EQ(SuccessorText(children, footer), "");
+  footer.set_end(Footer::EXEC);
+  EXPECT_EQ(SuccessorText(children, footer),
+            "The program called exec. The new one was not recorded; pymemrun "
+            "--follow all records it if it is a Python.");
+  children.has_successor = true;
+  EXPECT_EQ(SuccessorText(children, footer), "");
+}
+
 TEST(ChildRunsTest, TheLineThatHoldsMostIsSaid) {
   ChildRuns children;
   EXPECT_EQ(ChildrenText(children, 0), "");

@@ -35,6 +35,14 @@ std::string TopLine(const std::string& path, const Console& console) {
                       place.line);
 }
 
+// Whether `later` is of the same process, after it called exec.
+bool IsSuccessor(const Header& earlier, const Header& later) {
+  return earlier.pid() == later.pid() && earlier.host() == later.host() &&
+         earlier.process_start_ticks() != 0 &&
+         earlier.process_start_ticks() == later.process_start_ticks() &&
+         earlier.start_monotonic_ns() < later.start_monotonic_ns();
+}
+
 }  // namespace
 
 ChildRuns ReadChildren(const std::string& path, const Header& parent,
@@ -49,10 +57,9 @@ ChildRuns ReadChildren(const std::string& path, const Header& parent,
   for (size_t i = 1; i < paths.size(); ++i) {
     const auto file = RereadFile::Open(paths[i], console);
     RunFacts facts;
-    if (file == nullptr || !file->ReadAgain(&facts) ||
-        !IsParent(parent, facts.header)) {
-      continue;
-    }
+    if (file == nullptr || !file->ReadAgain(&facts)) continue;
+    children.has_successor |= IsSuccessor(parent, facts.header);
+    if (!IsParent(parent, facts.header)) continue;
     ++children.count;
     children.any_unshares |=
         facts.header.forked() && facts.header.page_period() != 0;
@@ -87,6 +94,12 @@ std::string ChildrenText(const ChildRuns& children, uint64_t untraced) {
           ? "."
           : absl::StrCat("; ", Counted(untraced, "other was", "others were"),
                          kHow));
+}
+
+std::string SuccessorText(const ChildRuns& children, const Footer& footer) {
+  if (footer.end() != Footer::EXEC || children.has_successor) return "";
+  return "The program called exec. The new one was not recorded; pymemrun "
+         "--follow all records it if it is a Python.";
 }
 
 }  // namespace pymemrun

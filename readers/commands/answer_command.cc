@@ -47,9 +47,12 @@ void AddBeside(const Answer& answer, RereadFile* file, const Console& console,
   const std::string& path = options->file_name;
   options->also = RecordedSentences(answer.facts, file);
   const ChildRuns children = ReadChildren(path, answer.facts.header, console);
-  const std::string text = ChildrenText(
-      children, answer.facts.footer.value_or(Footer()).untraced_children());
-  if (!text.empty()) options->also.push_back(text);
+  const Footer footer = answer.facts.footer.value_or(Footer());
+  for (const std::string& text :
+       {ChildrenText(children, footer.untraced_children()),
+        SuccessorText(children, footer)}) {
+    if (!text.empty()) options->also.push_back(text);
+  }
   if (children.count == 0) return;
   const std::string name = ShellWord(path);
   options->next.push_back(

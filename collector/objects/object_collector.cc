@@ -18,6 +18,7 @@
 #include "format/stream/byte_io.h"
 #include "format/stream/status_util.h"
 #include "format/stream/stream_writer.h"
+#include "format/writer_lock.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -109,6 +110,7 @@ int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
   if (page == MAP_FAILED) return 1;
   auto* const status = static_cast<ObjectStatus*>(page);
   status->writer.store(static_cast<uint32_t>(getpid()));
+  SetWriting(fds.output, Writing::kFinishing);
   DumpFile file(fds.output);
   ObjectRecorder* recorder_of_file = nullptr;
   ObjectRecorder recorder(
@@ -125,6 +127,7 @@ int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
   }
   absl::Status written = recorder.Finish();
   if (written.ok()) written = file.Close();
+  SetWriting(fds.output, Writing::kNo);
   const bool whole = read.ok() && written.ok() && recorder.has_ended();
   Tell(recorder, file, whole, status);
   return whole ? 0 : 1;

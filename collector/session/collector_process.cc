@@ -9,6 +9,7 @@
 #include "collector/process/detach.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/session/run_end.h"
+#include "format/writer_lock.h"
 
 namespace pymemrun {
 namespace {
@@ -317,6 +318,7 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
 }
 
 void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
+  SetWriting(output_fd_, Writing::kFinishing);
   clock_.Recalibrate();
   encoder_.ClockChanged();
   // What was published until now; threads that still run add nothing that

@@ -10,6 +10,7 @@
 #include "collector/ring/ring_reader.h"
 #include "collector/session/answer_program.h"
 #include "format/summary/end_report.h"
+#include "format/writer_lock.h"
 
 namespace pymemrun {
 namespace {
@@ -80,6 +81,7 @@ void RunEnd::Write(ProcessWatch::State end, uint64_t now_ns, uint64_t events) {
   record.mutable_footer()->set_events(
       std::max(events, in_.encoder->totals().next_number));
   in_.writer->WriteFooter(record);
+  SetWriting(in_.output_fd, Writing::kNo);
   Answer(record.footer());
 }
 

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "format/writer_lock.h"
+
 namespace pymemrun {
 namespace {
 
@@ -231,6 +233,7 @@ int CreateFile(const std::string& path) {
 // Makes the new file what it is to be.
 int MakeOurs(int fd, const RunIdentity& identity) {
   fchmod(fd, 0600);  // the umask may have taken bits away
+  SetWriting(fd, Writing::kRecording);
   std::string start = StartName(identity.start, identity.pid);
   fsetxattr(fd, kStartAttribute, start.data(), start.size(), 0);
   return fd;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include "format/writer_lock.h"
 #include "launcher/test_folder.h"
 
 namespace pymemrun {
@@ -51,6 +52,19 @@ TEST_F(OutputFileTest, MakesAPrivateFileWhateverTheUmask) {
   struct stat status;
   ASSERT_EQ(stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0600u);
+}
+
+TEST_F(OutputFileTest, ItsLockSaysThatItIsRecorded) {
+  OutputRequest request;
+  request.pattern = "x.pb";
+  std::string path;
+  const int fd = CreateOutputFile(request, &path, &error_);
+  ASSERT_GE(fd, 0);
+  const int reader = open(path.c_str(), O_RDONLY);
+  EXPECT_EQ(WritingOf(reader), Writing::kRecording);
+  close(fd);
+  EXPECT_EQ(WritingOf(reader), Writing::kNo);
+  close(reader);
 }
 
 TEST_F(OutputFileTest, ANamedFileIsReplacedOnlyByForce) {

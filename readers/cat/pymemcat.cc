@@ -254,7 +254,8 @@ int Pymemcat::Told(const Input& input, const absl::Status& status,
   if (!output_.ok() || (cut_short && status.ok() && result.damages == 0)) {
     return kExitOk;
   }
-  return SayResult(console_, input.file->shown_name(), status, result);
+  return SayResultOf(input.file->fd(), console_, input.file->shown_name(),
+                     status, result);
 }
 
 void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,

@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "format/stream/status_util.h"
 #include "readers/objects/meliae_loader.h"
+#include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -265,7 +266,12 @@ std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
   auto graph = Load(**file, details, &teller, &damages);
   if (!graph.ok()) return fail(name, graph.status());
   if (damages > 0 || !(*graph)->facts().damage.empty()) *code = kExitFailed;
-  SayDumpEnd(name, **graph, console);
+  const std::string still_written = WhyNoEnd((*file)->fd());
+  if (still_written.empty()) {
+    SayDumpEnd(name, **graph, console);
+  } else {
+    console.Say(absl::StrCat(name, ": ", still_written));
+  }
   return *std::move(graph);
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/python/python_values.h"
+#include "readers/run/follow_watch.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -17,7 +18,10 @@ namespace {
 
 namespace py = pybind11;
 
-// Below 0: errno says why.
+// For a file that will soon be whole.
+constexpr absl::Duration kPatience = absl::Seconds(10);
+
+// Below 0: errno says why, or a Python error is set.
 int OpenToRead(const std::string& path) {
   const py::gil_scoped_release others_may_run;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -31,7 +35,15 @@ int OpenToRead(const std::string& path) {
   } else if (lseek(fd, 0, SEEK_CUR) < 0) {
     error = errno;  // a pipe cannot be read more than once
   }
-  if (error == 0) return fd;
+  if (error == 0) {
+    bool interrupted = false;
+    WaitForWriter(fd, kPatience, [&](absl::Duration) {
+      const py::gil_scoped_acquire gil;
+      interrupted = PyErr_CheckSignals() != 0;
+      return !interrupted;
+    });
+    if (!interrupted) return fd;
+  }
   close(fd);
   errno = error;
   return -1;
@@ -47,6 +59,7 @@ std::shared_ptr<const RunFile> RunFile::Open(py::handle path) {
   }
   const int fd = OpenToRead(bytes);
   if (fd < 0) {
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
     PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
     throw py::error_already_set();
   }

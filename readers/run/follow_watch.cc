@@ -6,12 +6,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "format/records/record_visitor.h"
 
 namespace pymemrun {
 namespace {
@@ -48,6 +51,32 @@ int64_t StartNs(int64_t ticks) {
   return boot_ns - (ClockNs(CLOCK_BOOTTIME) - ClockNs(CLOCK_MONOTONIC));
 }
 
+// The first bytes of a file, where the header is. Leaves its position alone.
+class FirstBytes final : public ByteSource {
+ public:
+  explicit FirstBytes(int fd) : fd_(fd) {}
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    const ssize_t got = pread(fd_, buffer, std::min(size, kMost - at_), at_);
+    if (got < 0) return absl::UnavailableError("cannot be read");
+    at_ += static_cast<size_t>(got);
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  static constexpr size_t kMost = 1 << 20;
+  const int fd_;
+  size_t at_ = 0;
+};
+
+class HeaderKeeper final : public RecordVisitor {
+ public:
+  void OnHeader(const Header& header) override { header_ = header; }
+  const Header& header() const { return header_; }
+
+ private:
+  Header header_;
+};
+
 }  // namespace
 
 bool RunIsDead(const Header& header) {
@@ -68,6 +97,61 @@ bool RunIsDead(const Header& header) {
   if (fields[kState] == "Z" || fields[kState] == "X") return true;
   return StartNs(ticks) - kSecondNs >
          static_cast<int64_t>(header.start_monotonic_ns());
+}
+
+Header HeaderOf(int fd) {
+  FirstBytes source(fd);
+  HeaderKeeper keeper;
+  ReadResult result;
+  ReadStream(&source, StreamReader::Options(), &keeper, &result).IgnoreError();
+  return keeper.header();
+}
+
+namespace {
+
+// By the program itself, not only by its collector.
+bool IsRecorded(int fd) {
+  const Header header = HeaderOf(fd);
+  return header.pid() != 0 && !RunIsDead(header);
+}
+
+}  // namespace
+
+std::string WhyNoEnd(int fd) {
+  const Writing writing = WritingOf(fd);
+  if (writing == Writing::kNo) return {};
+  return absl::StrCat(
+      writing == Writing::kRecording && IsRecorded(fd)
+          ? "the program still runs"
+          : "the collector is still writing",
+      "; this is what was there at ",
+      absl::FormatTime("%H:%M:%S", absl::Now(), absl::LocalTimeZone()));
+}
+
+int SayResultOf(int fd, const Console& console, absl::string_view name,
+                const absl::Status& status, const ReadResult& result) {
+  const bool no_end = status.ok() && result.objects == 0 &&
+                      result.damages == 0 && !result.has_footer &&
+                      !result.stopped;
+  const std::string why = no_end ? WhyNoEnd(fd) : "";
+  if (why.empty()) return SayResult(console, name, status, result);
+  console.Say(absl::StrCat(name, ": no footer: ", why));
+  return kExitOk;
+}
+
+Writing WaitForWriter(int fd, absl::Duration patience,
+                      absl::FunctionRef<bool(absl::Duration)> goes_on) {
+  constexpr absl::Duration kLookEach = absl::Milliseconds(10);
+  const absl::Time start = absl::Now();
+  for (;;) {
+    const Writing writing = WritingOf(fd);
+    if (writing == Writing::kNo) return writing;
+    // Without a header the program is about to begin.
+    if (writing == Writing::kRecording && IsRecorded(fd)) return writing;
+    const absl::Duration waited = absl::Now() - start;
+    if (waited >= patience || !goes_on(waited)) return Writing::kFinishing;
+    absl::SleepFor(kLookEach);
+  }
 }
 
 bool FollowWatch::IsOver(uint64_t bytes_read, absl::Time now) {

@@ -1,12 +1,17 @@
-// Tells who follows a run when a run that has no footer is over all the same.
+// Whether somebody writes a run file still, and whether its run is over, footer
+// or not.
 #ifndef PYMEMRUN_READERS_RUN_FOLLOW_WATCH_H_
 #define PYMEMRUN_READERS_RUN_FOLLOW_WATCH_H_
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "format/trace.pb.h"
+#include "format/writer_lock.h"
+#include "readers/run/console.h"
 
 namespace pymemrun {
 
@@ -14,6 +19,25 @@ namespace pymemrun {
 // no process has its pid, or a zombie, or one that began after the run did.
 // `false` where that cannot be told.
 bool RunIsDead(const Header& header);
+
+// Of the file at `fd`, from its start; empty where the file has no header yet.
+Header HeaderOf(int fd);
+
+// Waits while the file at `fd` will soon be whole: its program is over, and the
+// collector writes what is left. Does not wait for a program that still runs.
+// Any process may hold such a lock for ever, so it waits for at most
+// `patience`, and while `goes_on`, which is given how long it has waited, says
+// so. Returns how the file is then written: kFinishing too where only the
+// program's end is known.
+Writing WaitForWriter(int fd, absl::Duration patience,
+                      absl::FunctionRef<bool(absl::Duration)> goes_on);
+
+// Why the end of the file at `fd` is missing, where somebody writes it now;
+// else empty.
+std::string WhyNoEnd(int fd);
+// As SayResult(), of the file at `fd`, which somebody may still write.
+int SayResultOf(int fd, const Console& console, absl::string_view name,
+                const absl::Status& status, const ReadResult& result);
 
 // Not thread safe.
 class FollowWatch {

@@ -1,10 +1,13 @@
 #include "readers/run/follow_watch.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gtest/gtest.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
 
 namespace pymemrun {
 namespace {
@@ -49,6 +52,92 @@ TEST(RunIsDeadTest, OfAnotherHostNothingIsKnown) {
   header.set_start_monotonic_ns(1);
   header.set_host("elsewhere." + header.host());
   EXPECT_FALSE(RunIsDead(header));
+}
+
+// A process that was there.
+pid_t EndedPid() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+// A file with one end that writes and another that reads it.
+class WaitForWriterTest : public ::testing::Test {
+ protected:
+  ~WaitForWriterTest() override {
+    close(reader_);
+    close(writer_);
+  }
+  void WriteHeader(pid_t pid) {
+    Header header = RunBuilder::DefaultHeader();
+    header.MergeFrom(HeaderHere());
+    header.set_pid(pid);
+    FdSink sink(writer_);
+    RunBuilder builder(&sink);
+    builder.AddHeader(header);
+    builder.Flush();
+  }
+  // While it waits it counts its looks, and then calls `meanwhile`.
+  Writing Wait(const std::function<void()>& meanwhile,
+               absl::Duration patience = absl::Minutes(1)) {
+    return WaitForWriter(reader_, patience, [&](absl::Duration) {
+      ++waits_;
+      meanwhile();
+      return true;
+    });
+  }
+
+  const TempFile file_{""};
+  const int writer_ = open(file_.path().c_str(), O_RDWR | O_CLOEXEC);
+  const int reader_ = open(file_.path().c_str(), O_RDONLY | O_CLOEXEC);
+  int waits_ = 0;
+};
+
+TEST_F(WaitForWriterTest, NobodyWrites) {
+  WriteHeader(EndedPid());
+  EXPECT_EQ(Wait([] {}), Writing::kNo);
+  EXPECT_EQ(waits_, 0);
+}
+
+TEST_F(WaitForWriterTest, AProgramThatRunsIsNotWaitedFor) {
+  WriteHeader(getpid());
+  SetWriting(writer_, Writing::kRecording);
+  EXPECT_EQ(Wait([] {}), Writing::kRecording);
+  EXPECT_EQ(waits_, 0);
+}
+
+TEST_F(WaitForWriterTest, ACollectorThatEndsIsWaitedFor) {
+  WriteHeader(getpid());
+  SetWriting(writer_, Writing::kRecording);
+  SetWriting(writer_, Writing::kFinishing);
+  EXPECT_EQ(Wait([this] { SetWriting(writer_, Writing::kNo); }), Writing::kNo);
+  EXPECT_EQ(waits_, 1);
+}
+
+TEST_F(WaitForWriterTest, SoIsOneThatHasNotSeenItsProgramsEnd) {
+  SetWriting(writer_, Writing::kRecording);
+  EXPECT_EQ(Wait([this] {
+              if (waits_ == 1) WriteHeader(EndedPid());
+              if (waits_ == 3) SetWriting(writer_, Writing::kFinishing);
+              if (waits_ == 5) SetWriting(writer_, Writing::kNo);
+            }),
+            Writing::kNo);
+  EXPECT_EQ(waits_, 5);
+}
+
+TEST_F(WaitForWriterTest, ACollectorThatIsKilledHoldsNoLock) {
+  WriteHeader(getpid());
+  SetWriting(writer_, Writing::kFinishing);
+  EXPECT_EQ(Wait([this] { ASSERT_EQ(close(dup2(reader_, writer_)), 0); }),
+            Writing::kNo);
+}
+
+TEST_F(WaitForWriterTest, PatienceHasAnEnd) {
+  WriteHeader(getpid());
+  SetWriting(writer_, Writing::kFinishing);
+  EXPECT_EQ(Wait([] {}, absl::Milliseconds(50)), Writing::kFinishing);
+  EXPECT_GT(waits_, 0);
 }
 
 TEST(FollowWatchTest, WaitsForADeadRunOnlyWhileTheFileGrows) {

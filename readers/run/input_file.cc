@@ -11,13 +11,46 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "readers/run/follow_watch.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
+namespace {
+
+// What may be whole in a moment is not spoken of.
+constexpr absl::Duration kQuiet = absl::Milliseconds(300);
+constexpr absl::Duration kPatience = absl::Seconds(10);
+// Of all waits of this process: many files may have locks that nobody releases.
+constexpr absl::Duration kPatienceForAll = absl::Seconds(20);
+
+// As WaitForWriter() does. Says so on a terminal.
+void WaitUntilWritten(int fd, absl::string_view shown_name) {
+  static std::atomic<int64_t> waited_ns = 0;
+  const absl::Duration left =
+      kPatienceForAll - absl::Nanoseconds(waited_ns.load());
+  FdSink terminal(isatty(STDERR_FILENO) ? STDERR_FILENO : -1);
+  bool shown = false;
+  absl::Duration waited;
+  WaitForWriter(fd, std::min(kPatience, left), [&](absl::Duration so_far) {
+    waited = so_far;
+    if (shown || so_far < kQuiet) return true;
+    shown = true;
+    terminal
+        .Append(
+            absl::StrCat("waiting for the collector to finish ", shown_name))
+        .IgnoreError();
+    return true;
+  });
+  if (shown) terminal.Append("\r\x1b[K").IgnoreError();
+  waited_ns += absl::ToInt64Nanoseconds(waited);
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
     const std::string& path) {
   if (path == "-") {
+    WaitUntilWritten(STDIN_FILENO, "standard input");
     return std::unique_ptr<InputFile>(
         new InputFile(STDIN_FILENO, path, "standard input", 0));
   }
@@ -30,9 +63,13 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
     return absl::InvalidArgumentError(
         "expected run files (*.pb) in this folder, found none");
   }
-  const uint64_t size = S_ISREG(info.st_mode) ? info.st_size : 0;
-  return std::unique_ptr<InputFile>(
-      new InputFile(fd, path, TerminalText(path), size));
+  const std::string shown_name = TerminalText(path);
+  uint64_t size = 0;
+  if (S_ISREG(info.st_mode)) {
+    WaitUntilWritten(fd, shown_name);
+    size = fstat(fd, &info) == 0 ? info.st_size : 0;
+  }
+  return std::unique_ptr<InputFile>(new InputFile(fd, path, shown_name, size));
 }
 
 InputFile::~InputFile() {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "readers/run/follow_watch.h"
 #include "readers/run/forked_run.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -289,7 +290,8 @@ bool RereadFile::Read(std::initializer_list<ReplayVisitor*> replays,
   for (ReplayVisitor* const replay : replays) replay->Finish();
   if (!was_read_) {
     whole_ = status.ok() && !result.torn && result.damages == 0;
-    code_ = std::max(code_, SayResult(*console_, shown_name(), status, result));
+    code_ = std::max(code_, SayResultOf(file_->fd(), *console_, shown_name(),
+                                        status, result));
     threads_.AddThreadsOf(first->index());
   }
   was_read_ = true;

@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "readers/places/thread_filter.h"
+#include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 #include "text/terminal_text.h"
 
@@ -30,7 +31,8 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   const absl::Status status =
       ReadStream(&source, StreamReader::Options(), reader.get(), &result);
   reader->file_bytes_ = std::max((*file)->size_bytes(), source.bytes_read());
-  *code = std::max(*code, SayResult(console, name, status, result));
+  *code = std::max(*code,
+                   SayResultOf((*file)->fd(), console, name, status, result));
   if (!status.ok() && !result.has_header) return nullptr;
   if (reader->footer.has_value()) SayLosses(console, name, *reader->footer);
   return reader->HasThreads(threads, console, code) ? std::move(reader)

@@ -9,44 +9,15 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "format/records/record_visitor.h"
 #include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 
 namespace pymemrun {
 namespace {
 
-// The first bytes of a file, where the header is.
-class FirstBytes final : public ByteSource {
- public:
-  explicit FirstBytes(int fd) : source_(fd) {}
-  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
-    if (source_.bytes_read() >= kMost) return 0;
-    return source_.Read(buffer, size);
-  }
-
- private:
-  static constexpr uint64_t kMost = 1 << 20;
-  FdSource source_;
-};
-
-class HeaderKeeper final : public RecordVisitor {
- public:
-  void OnHeader(const Header& header) override { header_ = header; }
-  const Header& header() const { return header_; }
-
- private:
-  Header header_;
-};
-
-Header HeaderOf(const std::string& path) {
+Header HeaderOfFile(const std::string& path) {
   const auto file = InputFile::Open(path);
-  if (!file.ok() || (*file)->size_bytes() == 0) return {};
-  FirstBytes source((*file)->fd());
-  HeaderKeeper keeper;
-  ReadResult result;
-  ReadStream(&source, StreamReader::Options(), &keeper, &result).IgnoreError();
-  return keeper.header();
+  return file.ok() ? HeaderOf((*file)->fd()) : Header();
 }
 
 uint64_t RssOf(uint32_t pid) {
@@ -85,7 +56,7 @@ std::vector<WatchFrame::Child> ChildFiles::Look(const Header& parent) {
     }
     uint32_t pid = 0;
     if (!absl::SimpleAtoi(name, &pid) || headers_.contains(pid)) continue;
-    Header header = HeaderOf(absl::StrCat(folder_, entry->d_name));
+    Header header = HeaderOfFile(absl::StrCat(folder_, entry->d_name));
     if (header.pid() == pid) headers_.emplace(pid, std::move(header));
   }
   if (files != nullptr) closedir(files);

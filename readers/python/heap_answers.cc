@@ -89,7 +89,8 @@ ReadRun ReadingOf(const RunFile& file) {
 }
 
 py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
-                         int top, const std::string& by) {
+                         int top, const std::string& by,
+                         const py::object& from_s, const py::object& to_s) {
   HeapHistoryOptions options;
   options.by = ByOf(by);
   if (top < 0) throw py::value_error("top: expected 0 or more");
@@ -98,6 +99,11 @@ py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
     if (options.interval_us == 0) {
       throw py::value_error("interval_s: expected a microsecond or more");
     }
+  }
+  options.from_us = MicrosecondsOf("from_s", from_s);
+  if (!to_s.is_none()) options.to_us = MicrosecondsOf("to_s", to_s);
+  if (options.to_us < options.from_us) {
+    throw py::value_error("to_s: expected a time after from_s");
   }
   HeapHistoryReplay replay(options);
   ReadHeapEvents(file, &replay);

@@ -24,9 +24,12 @@ namespace pymemrun {
 ReadRun ReadingOf(const RunFile& file);
 
 // A History record. `interval_s` None: such that there are 60 to 120 moments.
+// `to_s` None: to the end.
 pybind11::object HeapHistoryOf(const RunFile& file,
                                const pybind11::object& interval_s, int top,
-                               const std::string& by);
+                               const std::string& by,
+                               const pybind11::object& from_s,
+                               const pybind11::object& to_s);
 
 // What was alive at a moment: a sequence of PlaceRows, by line. `at` is
 // seconds, or a text as --at takes it.

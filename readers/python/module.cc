@@ -119,14 +119,16 @@ void DefineHistory(RunClass* run) {
   run->def(
       "heap_history",
       [](const RunObject& self, const py::object& interval_s, WholeArgument top,
-         const TextArgument& by) {
+         const TextArgument& by, const py::object& from_s,
+         const py::object& to_s) {
         return HeapHistoryOf(
             *self.file(), interval_s,
             static_cast<int>(std::clamp<int64_t>(top.number, -1, INT_MAX)),
-            by.text);
+            by.text, from_s, to_s);
       },
       py::arg("interval_s") = py::none(), py::arg("top") = WholeArgument{10},
-      py::arg("by") = "line",
+      py::arg("by") = "line", py::arg("from_s") = 0,
+      py::arg("to_s") = py::none(),
       "Live bytes over time, a History: x, the moments in seconds, each "
       "`interval_s` seconds and at the end (None: 60 to 120 moments); ys, a "
       "row of bytes for each of the `top` places with the highest peaks, and "

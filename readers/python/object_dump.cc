@@ -16,6 +16,7 @@
 #include "readers/objects_heap/load_allocations.h"
 #include "readers/python/arguments.h"
 #include "readers/python/dump_queries.h"
+#include "readers/python/dump_walks.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {
@@ -364,6 +365,7 @@ void DefineObjects(py::module_* module) {
   DefineNeighbours(&object);
   DefineIdentity(&object);
   DefineQueries(module, &dump, &object);
+  DefineWalks(&object);
   module->def(
       "objects",
       [](const py::object& path, const py::object& run) {

@@ -110,6 +110,28 @@ class ObjectsWalkTest(support.ProgramTest):
             pprint.pformat(each)
 
     @unittest.skipUnless(pymemrun_reader, "no module for this Python")
+    def test_all_that_an_object_refers_to(self):
+        om = pymemrun_reader.objects(self.path)
+        pool, = om.get_all("Pool")
+        reached = list(pool.iter_recursive_refs())
+        self.assertEqual(pool, reached[0])
+        addresses = {each.address for each in reached}
+        self.assertEqual(len(reached), len(addresses))
+        for each in reached[:100]:
+            self.assertLessEqual({of.address for of in each.c if of.type_str != "type"}, addresses)
+        self.assertEqual(sum(each.size for each in reached), pool.compute_total_size())
+        self.assertEqual({each.address for each in om.get_all("Worker")},
+                         {each.address for each in pool.all("Worker")})
+        workers = pool.refs_as_dict()["workers"]
+        for without in ([workers], {workers.address}):
+            self.assertEqual([], pool.all("Worker", without))
+            self.assertLess(pool.compute_total_size(excluding=without),
+                            pool.compute_total_size() - sum(each.size for each in workers.c))
+        for wrong in ("x", [1.5], 3):
+            with self.assertRaises(TypeError):
+                pool.compute_total_size(wrong)
+
+    @unittest.skipUnless(pymemrun_reader, "no module for this Python")
     def test_a_run_can_be_printed(self):
         with pymemrun_reader.open(self.ran.path) as run:
             self.assertEqual(repr(run), pprint.pformat(run))

@@ -276,7 +276,9 @@ class ReaderModuleTest(support.ProgramTest):
         for call in (lambda: self.run_all.top("colour"), lambda: self.run_all.events("cats"),
                      lambda: self.run_all.snapshot(-1), lambda: self.run_all.snapshot("now"),
                      lambda: self.run_all.heap_history(0), lambda: self.run_all.top(limit=-1),
-                     lambda: self.run_all.heap_history(1e-9)):
+                     lambda: self.run_all.heap_history(1e-9),
+                     lambda: self.run_all.heap_history(from_s=-1),
+                     lambda: self.run_all.heap_history(from_s=2, to_s=1)):
             with self.assertRaises(ValueError):
                 call()
         with pymemrun_reader.open(self.without.path) as run:

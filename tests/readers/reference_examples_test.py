@@ -291,6 +291,12 @@ class HeapOverTime(support.ProgramTest):
             history = profile.heap_history(interval_s=60)
             self.assertEqual(len(history.ys[0]), len(history.x))
             self.assertEqual(len(history.ys), len(history.labels))
+            whole = profile.heap_history()
+            part = profile.heap_history(from_s=whole.x[5], to_s=whole.x[-5])
+            self.assertEqual(part.x[0], whole.x[5])
+            self.assertEqual(part.x[-1], whole.x[-5])
+            for number, moment in (0, 5), (-1, -5):
+                self.assertEqual(sum(y[number] for y in part.ys), sum(y[moment] for y in whole.ys))
             snapshot = profile.snapshot("end")
             self.assertGreater(snapshot.live_bytes, 4_000_000)
             self.assertIn("step", str(snapshot.stacks()[0]))

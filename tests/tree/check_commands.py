@@ -16,7 +16,7 @@ import unittest
 import markdown_text
 
 PAGES = ('README.md', os.path.join('docs', 'cli.md'), os.path.join('docs', 'guide.md'),
-         os.path.join('docs', 'from_per4m.md'))
+         os.path.join('docs', 'from_per4m.md'), os.path.join('docs', 'from_other_tools.md'))
 TOOLS = ('PYMEMRUN_BIN', 'PYMEMCAT_BIN', 'PYMEMREPORT_BIN', 'PYMEMOBJ_BIN')
 COMMAND = re.compile(r'(?:\$ )?((?:pymemrun|pymemcat|pymemreport|pymemobj) (?!= ).*)')
 NOT_RUN = '<!-- not run: '

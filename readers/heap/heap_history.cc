@@ -1,6 +1,7 @@
 #include "readers/heap/heap_history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pymemrun {
@@ -35,6 +36,7 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
       from_us_(options.from_us),
       to_us_(options.to_us),
       choose_(options.interval_us == 0),
+      with_errors_(options.with_errors),
       order_(options.order),
       view_(options.view),
       threads_(options.threads, &index()),
@@ -87,6 +89,10 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
     }
     bytes_[number].resize(step + 1);
     bytes_[number].back() += bytes;
+    if (!with_errors_ || !sampled()) continue;
+    variances_.resize(bytes_.size());
+    variances_[number].resize(step + 1);
+    variances_[number].back() += source.live.bytes_variance;
   }
   history_.time_us.push_back(time_us);
   history_.live_bytes.push_back(live);
@@ -103,7 +109,16 @@ void HeapHistoryReplay::Halve() {
   KeepEveryOther(&history_.tracing_bytes);
   KeepEveryOther(&history_.reserved_bytes);
   for (auto& values : bytes_) KeepEveryOther(&values);
+  for (auto& values : variances_) KeepEveryOther(&values);
   interval_us_ *= 2;
+}
+
+std::vector<double> HeapHistoryReplay::ErrorsOf(size_t number) const {
+  if (variances_.empty()) return {};
+  std::vector<double> errors = variances_[number];
+  errors.resize(history_.time_us.size());
+  for (double& one : errors) one = std::sqrt(std::max(one, 0.0));
+  return errors;
 }
 
 HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
@@ -136,6 +151,7 @@ HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
     if (i < top) {
       all[i].first.bytes = values;
       all[i].first.bytes.resize(steps);
+      all[i].first.errors = ErrorsOf(all[i].second);
       history.series.push_back(std::move(all[i].first));
       continue;
     }

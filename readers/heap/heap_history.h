@@ -18,6 +18,7 @@ struct HeapHistory {
   struct Series {
     Place place;  // names live as long as the replay
     std::vector<double> bytes;
+    std::vector<double> errors;  // one standard error each; empty: exact
     double peak_bytes = 0;
     double first_bytes = 0, last_bytes = 0;  // at these moments
   };
@@ -44,7 +45,8 @@ struct HeapHistoryOptions {
   // What other threads have is of other places.
   std::string threads;
   HistoryOrder order = HistoryOrder::kPeak;
-  TableView view;  // the files of series
+  TableView view;            // the files of series
+  bool with_errors = false;  // of samples
 };
 
 // Takes the values: each interval from a moment on, and at the end of the range
@@ -74,9 +76,10 @@ class HeapHistoryReplay final : public HeapReplay {
   uint64_t OnStop(uint64_t stop_us) override;
   void TakeValues(uint64_t time_us);
   void Halve();
+  std::vector<double> ErrorsOf(size_t number) const;
 
   const uint64_t from_us_, to_us_;
-  const bool choose_;
+  const bool choose_, with_errors_;
   const HistoryOrder order_;
   const TableView view_;
   ThreadFilter threads_;
@@ -88,6 +91,7 @@ class HeapHistoryReplay final : public HeapReplay {
   HeapHistory history_;  // without its series
   // By number of the place; shorter where the last ones are 0.
   std::vector<std::vector<double>> bytes_;
+  std::vector<std::vector<double>> variances_;  // likewise, or none
 };
 
 }  // namespace pymemrun

@@ -23,13 +23,28 @@ std::string OthersName(const ThreadGraph& graph) {
 
 double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
 
-std::string MostText(const std::vector<LineChart::Point>& points) {
+// What may be as much more or less.
+std::string WithError(double bytes, int64_t error_bytes) {
+  const std::string text = HumanBytes(bytes);
+  if (error_bytes == 0) return text;
+  return absl::StrCat(text, " \u00b1",
+                      HumanBytes(static_cast<double>(error_bytes)));
+}
+
+std::string MostText(const ThreadCurve& curve,
+                     const std::vector<LineChart::Point>& points) {
   double most = 0, last = 0;
   for (const LineChart::Point& point : points) {
     most = std::max(most, point.bytes);
     last = point.bytes;
   }
-  return absl::StrCat("peak ", HumanBytes(most), ", end ", HumanBytes(last));
+  if (curve.errors.empty()) {
+    return absl::StrCat("peak ", HumanBytes(most), ", end ", HumanBytes(last));
+  }
+  const size_t at = std::max_element(curve.bytes.begin(), curve.bytes.end()) -
+                    curve.bytes.begin();
+  return absl::StrCat("peak ", WithError(most, curve.errors[at]), ", end ",
+                      WithError(last, curve.errors.back()));
 }
 
 LineChart::Line LineOf(const ThreadCurve& curve,
@@ -44,7 +59,7 @@ LineChart::Line LineOf(const ThreadCurve& curve,
     line.points.push_back(
         {Seconds(time_us[i]), static_cast<double>(curve.bytes[i])});
   }
-  line.detail = MostText(line.points);
+  line.detail = MostText(curve, line.points);
   return line;
 }
 
@@ -134,6 +149,11 @@ Table GraphTable(const ThreadGraph& graph) {
     AddColumn({curve.name, ""}, curve.bytes, &table);
   }
   AddColumn({std::string(kOther), ""}, graph.curves.other_bytes, &table);
+  for (const ThreadCurve& curve : graph.curves.threads) {
+    if (curve.errors.empty()) continue;
+    AddColumn({absl::StrCat(curve.name, " error_bytes"), ""}, curve.errors,
+              &table);
+  }
   return table;
 }
 

@@ -167,6 +167,34 @@ TEST(GraphReportTest, WithoutPageEventsLinesAreTheLiveHeap) {
   EXPECT_THAT(printed.out, HasSubstr("threads: live heap that each"));
 }
 
+// Each of four blocks of 64 KiB stands for four.
+TEST(GraphReportTest, TheHeapOfSamplesHasAnError) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_SAMPLED);
+  builder.AddHeader(header);
+  Record record;
+  HeapClass* const rate = record.mutable_heap_rates()->add_classes();
+  rate->set_below_bytes(1 << 20);
+  rate->set_probability(0.25);
+  builder.AddRecord(record);
+  builder.AddThread("MainThread", 1);
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  builder.AddHeap(AllocEvents(1000, 1 << 20, 4, 1 << 16, stack));
+  builder.AddProcess(5000, 2 << 20, 2 << 20);
+  builder.Flush();
+  // 64 KiB times the root of 4 (1 - 1/4) / (1/4)^2.
+  EXPECT_THAT(Graph(sink.contents()).out,
+              HasSubstr(">peak 1.0 MiB \u00b1443.4 KiB, end 1.0 MiB "
+                        "\u00b1443.4 KiB<"));
+  const Printed csv = Graph(sink.contents(), {"--csv"});
+  EXPECT_THAT(CsvLines(csv)[0], HasSubstr(",other threads,MainThread#1 "
+                                          "error_bytes"));
+  EXPECT_THAT(CsvLines(csv).back(), HasSubstr(",1048576,0,454046"));
+}
+
 TEST(GraphReportTest, WithEventsOfCallsAloneTheyAreWhatThoseSaw) {
   const Printed printed = Graph(SmallRun().Build(), {"--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;

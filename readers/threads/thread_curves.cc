@@ -1,6 +1,9 @@
 #include "readers/threads/thread_curves.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "readers/threads/thread_errors.h"
 
 namespace pymemrun {
 namespace {
@@ -107,7 +110,19 @@ void ThreadCurvesReplay::TakeValues() {
     highs_[i] = {0, bytes, 0};
   }
   curves_.other_bytes.push_back(others_bytes_);
+  if (by_ == GrowthBy::kFaults && model().sampled()) TakeErrors();
   ++next_;
+}
+
+// Of the pages that are there by then.
+void ThreadCurvesReplay::TakeErrors() {
+  if (curves_.threads.empty()) return;
+  const std::vector<double> variances = VariancesByThread(model());
+  for (ThreadCurve& curve : curves_.threads) {
+    const double variance =
+        curve.thread < variances.size() ? variances[curve.thread] : 0;
+    curve.errors.push_back(std::llround(std::sqrt(variance)));
+  }
 }
 
 void ThreadCurvesReplay::Finish() {
@@ -152,6 +167,7 @@ ThreadCurves CurvesOf(HeapHistory history) {
     ThreadCurve curve;
     curve.name = std::string(series.place.file);
     curve.bytes = whole(series.bytes);
+    curve.errors = whole(series.errors);
     curves.threads.push_back(std::move(curve));
   }
   curves.other_bytes = whole(history.other_bytes);

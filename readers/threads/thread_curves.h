@@ -25,6 +25,8 @@ struct ThreadCurve {
   std::string name;
   std::vector<int64_t> bytes;  // at each moment
   std::vector<High> highs;     // the same, or none
+  // One standard error of each, where they are estimates; or none.
+  std::vector<int64_t> errors;
 };
 
 struct ThreadCurves {
@@ -67,6 +69,7 @@ class ThreadCurvesReplay final : public ResidentReplay {
   void OnChanged(const PageOwner& by, int64_t bytes) override;
   void PassTo(uint64_t time_us);
   void TakeValues();
+  void TakeErrors();
   void Set(uint32_t thread, uint64_t time_us, uint32_t stack, int64_t bytes);
 
   struct State {

@@ -4,6 +4,7 @@
 
 #include "format/records/stack_depths.h"
 #include "readers/places/place_table.h"
+#include "readers/threads/thread_errors.h"
 
 namespace pymemrun {
 namespace {
@@ -110,12 +111,17 @@ void ThreadReplay::TakePeak() {
     Of(owners[id].thread)->peak_bytes +=
         model().PagesOf(id) * model().page_bytes();
   }
+  const std::vector<double> variances = VariancesByThread(model());
+  for (uint32_t id = 0; id < variances.size(); ++id) {
+    Of(id)->peak_variance += variances[id];
+  }
 }
 
 void ThreadTotals::Add(const ThreadTotals& other) {
   growth_bytes += other.growth_bytes;
   shrinkage_bytes += other.shrinkage_bytes;
   peak_bytes += other.peak_bytes;
+  peak_variance += other.peak_variance;
   rows += other.rows;
   first_us = std::min(first_us, other.first_us);
   last_us = std::max(last_us, other.last_us);

@@ -21,6 +21,7 @@ struct ThreadTotals {
   uint64_t growth_bytes = 0;
   uint64_t shrinkage_bytes = 0;
   uint64_t peak_bytes = 0;  // at the peak of RSS, of what it touched first
+  double peak_variance = 0;
   uint64_t rows = 0;
   uint64_t first_us = 0, last_us = 0;  // when it was seen
   // Of the own line that brought most. Where that has no code, of the one that

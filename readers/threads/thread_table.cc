@@ -135,6 +135,9 @@ std::vector<Cell> CellsOf(const ThreadRow& row, const ThreadFacts& facts) {
           if_grown(totals.shrinkage_bytes),
           if_grown(totals.net_bytes()),
           has_peak ? Cell(totals.peak_bytes) : Cell(),
+          has_peak && facts.replay->model().sampled()
+              ? Cell(WholeNumber(std::sqrt(totals.peak_variance)))
+              : Cell(),
           facts.heap != nullptr ? Cell(WholeNumber(row.live_bytes)) : Cell(),
           facts.heap != nullptr && facts.heap->sampled()
               ? Cell(WholeNumber(std::sqrt(row.live_variance)))
@@ -155,6 +158,7 @@ Table ThreadTable(const ThreadFacts& facts, ThreadFilter* keep,
                     {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
                     {"net_bytes", "net", CellLook::kBytes},
                     {"peak_bytes", "at peak", CellLook::kBytes},
+                    {"peak_error_bytes", "peak error", CellLook::kBytes},
                     {"live_bytes", "live heap", CellLook::kBytes},
                     {"live_error_bytes", "std error", CellLook::kBytes},
                     {"first_s", "from s"},

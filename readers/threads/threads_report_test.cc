@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ using ::testing::Not;
 
 constexpr uint64_t kPage = PageEventsRun::kPage;
 constexpr char kColumns[] =
-    "thread,growth_bytes,shrinkage_bytes,net_bytes,peak_bytes,live_bytes,"
-    "live_error_bytes,first_s,last_s,rows,top_line\r\n";
+    "thread,growth_bytes,shrinkage_bytes,net_bytes,peak_bytes,peak_error_bytes,"
+    "live_bytes,live_error_bytes,first_s,last_s,rows,top_line\r\n";
 
 Printed Threads(const std::string& run, std::vector<std::string> options) {
   TempFile file(run);
@@ -33,11 +34,11 @@ TEST(ThreadsReportTest, WhoBroughtPagesAndWhoGaveThemBack) {
   EXPECT_EQ(
       printed.out,
       std::string(kColumns) +
-          "MainThread#4711,204800,163840,40960,204800,,,0.000000,0.400000,"
+          "MainThread#4711,204800,163840,40960,204800,,,,0.000000,0.400000,"
           "0,/job.py:5 load\r\n"
-          "worker#4712,122880,0,122880,122880,,,0.000000,0.150290,0,"
+          "worker#4712,122880,0,122880,122880,,,,0.000000,0.150290,0,"
           "/job.py:6 load\r\n"
-          "unattributed,,,86016,,,,,,,\r\n");
+          "unattributed,,,86016,,,,,,,,\r\n");
 }
 
 // What a thread brings another one may give back.
@@ -99,9 +100,10 @@ TEST(ThreadsReportTest, WhatCameBeforeTheProgramIsNoGrowth) {
 TEST(ThreadsReportTest, FewThreadsAreListedAndTheOthersAddedUp) {
   const Printed printed =
       Threads(PageEventsRun().Build(), {"--csv", "--limit", "1"});
-  EXPECT_THAT(printed.out,
-              HasSubstr("\r\n<other threads>,122880,0,122880,122880,,,0.000000,"
-                        "0.150290,0,\r\n"));
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr("\r\n<other threads>,122880,0,122880,122880,,,,0.000000,"
+                "0.150290,0,\r\n"));
 }
 
 TEST(ThreadsReportTest, TheTextSaysWhatItCounts) {
@@ -138,13 +140,52 @@ std::string RenamedRun() {
 TEST(ThreadsReportTest, ARenamedThreadIsOneByItsLastName) {
   EXPECT_EQ(Threads(RenamedRun(), {"--csv"}).out,
             std::string(kColumns) +
-                "worker#9,163840,0,163840,163840,,,0.000000,0.003390,0,"
+                "worker#9,163840,0,163840,163840,,,,0.000000,0.003390,0,"
                 "<native thread>\r\n"
-                "worker#8,122880,0,122880,122880,,,0.000000,0.002190,0,"
+                "worker#8,122880,0,122880,122880,,,,0.000000,0.002190,0,"
                 "/job.py:2 f\r\n"
-                "MainThread#1,20480,0,20480,20480,,,0.000000,0.005040,1,"
+                "MainThread#1,20480,0,20480,20480,,,,0.000000,0.005040,1,"
                 "/job.py:2 f\r\n"
-                "unattributed,,,20480,,,,,,,\r\n");
+                "unattributed,,,20480,,,,,,,,\r\n");
+}
+
+// Each page stands for 4: three groups that are far from each other.
+TEST(ThreadsReportTest, WhatPagesStandForHasAnError) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(4);
+  header.set_page_weight(4);
+  header.set_first_rss_bytes(0);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  builder.AddThread("worker", 2);
+  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  builder.AddMapping("/usr/bin/python3.11");
+  std::vector<PageEntry> entries = CamePages(1000, 100, 3, 1, 2);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i].page = 1000 * (i + 1);
+    entries[i].weight = 4;
+  }
+  builder.AddPages(entries);
+  builder.AddProcess(6000, 12 * kPage, 12 * kPage);
+  builder.Flush();
+  const auto rows =
+      nlohmann::json::parse(Threads(sink.contents(), {"--json"}).out);
+  EXPECT_EQ(rows[0]["thread"], "worker#2");
+  EXPECT_EQ(rows[0]["peak_bytes"], 12 * kPage);
+  EXPECT_EQ(rows[0]["peak_error_bytes"],
+            std::llround(std::sqrt(3 * 4 * 4) * kPage));
+  EXPECT_EQ(rows[1]["peak_error_bytes"], 0);
+  TempFile file(sink.contents());
+  const Printed graph = Report({"graph", file.path(), "--csv"});
+  EXPECT_EQ(CsvLines(graph)[0],
+            "time_s,rss_bytes,worker#2,other threads,worker#2 error_bytes");
+  EXPECT_THAT(CsvLines(graph).back(), HasSubstr(",49152,49152,0,28378"));
+  const std::string picture = Report({"graph", file.path()}).out;
+  EXPECT_THAT(picture, HasSubstr("; estimated: one page in 4 was<"));
+  EXPECT_THAT(picture, HasSubstr(">peak 48.0 KiB \u00b127.7 KiB, end 48.0 KiB "
+                                 "\u00b127.7 KiB<"));
 }
 
 TEST(ThreadsReportTest, ThreadsMayBeChosen) {
@@ -163,7 +204,7 @@ TEST(ThreadsReportTest, ThreadsMayBeChosen) {
 TEST(ThreadsReportTest, ObservedIsWhatEventsSaw) {
   const std::string out =
       Threads(RenamedRun(), {"--csv", "--thread-attribution", "observed"}).out;
-  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,,,,0.000000,"
+  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,,,,,0.000000,"
                              "0.005040,1,\r\n"));
   EXPECT_THAT(out, HasSubstr("\r\nworker#8,0,0,0,,,"));
 }

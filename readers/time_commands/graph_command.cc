@@ -19,6 +19,7 @@
 #include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
 #include "readers/report/report_command.h"
+#include "readers/resident/resident_table.h"
 #include "readers/resident/timeline.h"
 #include "readers/thread_graph/thread_graph.h"
 #include "readers/threads/thread_curves.h"
@@ -125,6 +126,10 @@ GraphCommand::Result GraphCommand::ReadEvents(GrowthBy by, RereadFile* file,
       by == GrowthBy::kFaults
           ? "pages that each brought, less those that its calls gave back"
           : "what RSS changed by at each one's events, whoever did it";
+  if (by == GrowthBy::kFaults && replay.header().page_weight() > 1) {
+    absl::StrAppend(&graph->meaning,
+                    "; estimated: ", SampledText(replay.header()));
+  }
   return Complete(file, finder, range, replay.index(), graph);
 }
 
@@ -134,6 +139,7 @@ GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
                                             ThreadGraph* graph) const {
   HeapHistoryOptions options;
   options.by = GroupBy::kThread;
+  options.with_errors = true;
   options.threads = peaks_.choice.thread;
   options.from_us = range.from_us;
   options.to_us = range.to_us;

@@ -57,7 +57,7 @@ ROOMS = {
     'readers/heap_in_rss': 'format/batches readers/heap readers/output readers/page_errors readers/places readers/resident readers/run text',
     'readers/counters': 'readers/heap readers/output readers/run text',
     'readers/moments': 'readers/heap readers/resident readers/run text',
-    'readers/threads': 'format/records readers/growth readers/heap readers/output readers/places readers/resident readers/rows readers/run text',
+    'readers/threads': 'format/records readers/growth readers/heap readers/output readers/page_errors readers/places readers/resident readers/rows readers/run text',
     'readers/gil': 'format readers/output readers/places readers/run text',
     'readers/states': 'format readers/gil readers/output readers/places text',
     'readers/tasks': 'format readers/heap readers/output readers/places readers/run readers/task_steps text',

@@ -62,6 +62,31 @@ function(pymemrun_add_tracer_object version include)
   set_property(GLOBAL APPEND PROPERTY PYMEMRUN_TRACER_OBJECTS ${name})
 endfunction()
 
+# tracer_current_stack_3.NN_test: as tracer_current_stack_test, with the tracer that
+# is preloaded into `python`, where the interpreter is in a library.
+function(pymemrun_add_current_stack_test version python)
+  pymemrun_ask_python("${python}" library
+    "s.get_config_var('LIBDIR') + '/' + s.get_config_var('LDLIBRARY')")
+  if(NOT library MATCHES "[.]so$" OR NOT EXISTS "${library}" OR PYMEMRUN_SANITIZER)
+    return()
+  endif()
+  set(test "tracer_current_stack_${version}_test")
+  set(room "${PROJECT_SOURCE_DIR}/tracer/code")
+  set(parts "$<TARGET_OBJECTS:pymemrun_tracer_${version}_parts>")
+  pymemrun_add_test(${test} TIMEOUT 300 LIBS "${library}"
+    SOURCES "${room}/current_stack_test.cc" "$<FILTER:${parts},EXCLUDE,/preloaded/>"
+            $<TARGET_OBJECTS:pymemrun_tracer_common>)
+  if(TARGET ${test})
+    get_target_property(include pymemrun_tracer_${version}_parts INCLUDE_DIRECTORIES)
+    target_include_directories(${test} SYSTEM BEFORE PRIVATE ${include})
+    target_compile_definitions(${test} PRIVATE PYMEMRUN_PRELOADED=1
+      PYMEMRUN_PYTHON_EXECUTABLE="${python}"
+      PYMEMRUN_PROGRAMS="${room}/current_stack_programs.py")
+    target_compile_options(${test} PRIVATE -O1)
+    target_link_options(${test} PRIVATE -Wl,-export-dynamic "-Wl,--version-script=${_script}")
+  endif()
+endfunction()
+
 foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
   set(_include "${python}")
   if(NOT IS_DIRECTORY "${python}")
@@ -74,6 +99,9 @@ foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
   endif()
   if(NOT _free_threaded AND NOT TARGET pymemrun_tracer_${_version})
     pymemrun_add_tracer_object(${_version} "${_include}")
+    if(_version MATCHES "^3[.]1[23]$" AND NOT IS_DIRECTORY "${python}")
+      pymemrun_add_current_stack_test(${_version} "${python}")
+    endif()
   endif()
   if(_version VERSION_GREATER_EQUAL 3.13 AND NOT TARGET pymemrun_tracer_${_version}t)
     pymemrun_add_tracer_object(${_version}t "${_include}" Py_GIL_DISABLED=1)

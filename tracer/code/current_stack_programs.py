@@ -1,7 +1,8 @@
 """The programs of current_stack_test.cc: the ways in which frames come and go in
 CPython."""
-import random, sys, threading
+import gc, random, sys, threading
 sys.setrecursionlimit(1_000_000)
+sys.unraisablehook = lambda unraisable: None
 
 def keep(n):
     return object(), [n]
@@ -13,6 +14,17 @@ class Thing:
         return step(n)
     def __getitem__(self, n):
         return step(n)
+    def __getattr__(self, name):
+        return step(int(name[1:]))
+    def __call__(self, n):
+        return step(n)
+    def __enter__(self):
+        return keep(8)
+    def __exit__(self, *error):
+        keep(9)
+    @property
+    def value(self):
+        return step(self.__dict__['n'])
     def __del__(self):
         keep(1)
 
@@ -28,11 +40,57 @@ async def wait(n):
     if n > 0:
         await wait(n - 1)
 
+async def count(n):
+    for x in walk(n):
+        keep(x)
+        yield x
+    await wait(n)
+
+async def wait_for_each(n):
+    async for x in count(n):
+        step(n)
+
+class Cycle:
+    def __init__(self, n):
+        self.n, self.own = n, self
+    def __del__(self):
+        step(self.n)
+
+class Picky:
+    def __init__(self, n):
+        self.n = n
+    def __getattribute__(self, name):
+        keep(name)
+        return object.__getattribute__(self, name)
+
 def run(coroutine):
     try:
         coroutine.send(None)
     except StopIteration:
         pass
+
+# Its stack is no higher than a `for` over a generator needs it.
+def loop(numbers):
+    for x in numbers:
+        pass
+
+def loop_again(numbers, others):
+    # What handles the exception leaves alone what is above its own stack.
+    try:
+        for i in (1, 2):
+            for j in (1, 2):
+                for x in numbers:
+                    pass
+    except:
+        pass
+    yield
+    for i in (1, 2):
+        for j in (1, 2):
+            for x in others:
+                yield
+
+def one_of(generators):
+    return generators[int(state.random() * len(generators))]
 
 def through_keywords(n, *more, a=1, **others):
     return step(n)
@@ -64,11 +122,37 @@ def one_way(n, way):
     elif way == 10:
         state.generators.append(walk(n))
     elif way == 11 and state.generators:
-        next(state.generators[int(state.random() * len(state.generators))], None)
+        next(one_of(state.generators), None)
     elif way == 12:
         run(wait(n))
     elif way == 13:
         [step(x) for x in [n]]
+    elif way == 14:
+        run(wait_for_each(n))
+    elif way == 15:
+        getattr(state.thing, f'a{n}')
+    elif way == 16:
+        state.thing.__dict__['n'] = n
+        state.thing.value
+    elif way == 17:
+        Cycle(n)
+        gc.collect(0)
+    elif way == 18:
+        with state.thing:
+            state.thing(n)
+    elif way == 19:
+        step(Picky(n).n)
+    elif way == 20 and state.generators:
+        loop(one_of(state.generators))
+    elif way == 21 and state.generators:
+        state.generators.append(
+            loop_again(one_of(state.generators), one_of(state.generators)))
+    elif way == 22 and state.generators:
+        one_of(state.generators).throw(KeyError(n))
+    elif way == 23 and state.generators:
+        one_of(state.generators).close()
+    elif way == 24:
+        state.generators.append(step(n) for x in walk(n))
     else:
         eval("step(n)")
 
@@ -81,7 +165,7 @@ def step(n):
         try:
             if again:
                 step(n - 1)
-            one_way(n - 1, int(state.random() * 15))
+            one_way(n - 1, int(state.random() * 26))
         except (KeyError, ValueError):
             keep(2)
             if state.random() < .5:
@@ -152,6 +236,57 @@ def resumed_from_elsewhere():
             next(generator)
         generator.close()
 
+def looped_again():
+    # The frames of `loop` lie at one place, and what calls them changes.
+    def failing():
+        yield keep(10)
+        keep(11)
+        raise KeyError(keep(12))
+    def at(depth, numbers):
+        if depth:
+            return at(depth - 1, numbers)
+        try:
+            loop(numbers)
+        except KeyError:
+            keep(13)
+        try:
+            loop(failing())
+        except KeyError:
+            keep(14)
+    for i in range(200):
+        at(i % 3, failing())
+        for again in (failing, failing):
+            try:
+                loop(again())
+            except KeyError:
+                pass
+        looping = loop_again(failing(), failing())
+        for depth in (0, 2, 1, 0):
+            at(depth, looping)
+
+def at_the_limit():
+    def down(n):
+        try:
+            keep(n)
+            for x in up(n):
+                keep(x)
+        finally:
+            keep(n)
+    def up(n):
+        yield n
+        down(n + 1)
+        Thing.__new__(Thing)(n)
+    before = sys.getrecursionlimit()
+    state.left = 0
+    for limit in (150, 151, 152, 153):
+        sys.setrecursionlimit(limit)
+        try:
+            down(0)
+        except RecursionError:
+            keep(15)
+        finally:
+            sys.setrecursionlimit(before)
+
 def dying_code():
     for n in range(50):
         space = {'keep': keep}
@@ -188,6 +323,16 @@ def through_map(n):
         list(map(through_map, [n - 1]))
     keep(n)
 
+def through_init(n):
+    keep(n)
+    if n:
+        Link(n - 1)
+    keep(n)
+
+class Link:
+    def __init__(self, n):
+        self.made = through_init(n)
+
 def through_sorted(n):
     keep(n)
     if n:
@@ -195,18 +340,30 @@ def through_sorted(n):
     keep(n)
     return n
 
+# Each of 20 values comes all the way up. All are taken: a generator that is left
+# alone ends with a call of C code for each that it waits for.
 def generator(n):
     keep(n)
     if n:
         for x in generator(n - 1):
             yield x
-    yield keep(n)
+    if n < 20:
+        yield keep(n)
+
+def sender(n):
+    keep(n)
+    if n:
+        yield from sender(n - 1)
+    if n < 20:
+        yield keep(n)
 
 def through_generators(n):
-    # Each value comes all the way up.
-    values = generator(n)
-    for i in range(20):
-        next(values)
+    for x in generator(n):
+        keep(x)
+
+def through_senders(n):
+    for x in sender(n):
+        keep(x)
 
 def fails(n):
     if n == 0:

@@ -18,9 +18,16 @@
 namespace pymemrun {
 namespace {
 
+// How calls are traced meanwhile. The last two ask for stacks at events, too:
+// at all; or at some, and not at allocations.
+enum Tracing { kNothing, kCalls, kStacksOfCalls, kSomeStacks };
+
 // Of the program that runs.
 struct Answers {
   bool on;
+  bool at_allocations;
+  bool at_some;  // events alone, one of several
+  uint32_t random;
   uint64_t each;  // every so many are compared
   uint64_t asked, compared, wrong, deepest;
   uint64_t frames_seen_before;
@@ -53,22 +60,40 @@ void Compare(const PymemrunFrame* top, uint32_t stack) {
 }
 
 void Ask() {
-  if (!g_answers.on) return;
+  if (!g_answers.on || !g_answers.at_allocations) return;
   HotState& hot = Hot();
   const PymemrunFrame* top = PymemrunInnermostFrame(PymemrunGilHolder());
   Compare(top, g_parts.stacks.Of(hot, top));
 }
 
 // Asks at each event, as the hook does that logs them with their stacks.
+void AskAt(const PymemrunFrame* frame, bool leaves) {
+  g_answers.random = g_answers.random * 1664525 + 1013904223;
+  const bool asks = !g_answers.at_some || (g_answers.random >> 16) % 11 == 0;
+  if (g_answers.on && asks)
+    Compare(frame, g_parts.stacks.AtEvent(Hot(), frame, leaves));
+}
+
+#ifdef PYMEMRUN_MONITORING
+template <bool kLeaves>
+PyObject* AskAtCallback(PyObject*, PyObject* const*, size_t, PyObject*) {
+  AskAt(PymemrunTopFrame(PyThreadState_Get()), kLeaves);
+  return Py_None;  // immortal
+}
+constexpr PymemrunCallbacks kAskAtEvent = {
+    {AskAtCallback<false>, AskAtCallback<false>, AskAtCallback<true>,
+     AskAtCallback<true>, AskAtCallback<false>, AskAtCallback<false>,
+     AskAtCallback<false>}};
+constexpr PymemrunHook kAsker = &kAskAtEvent;
+#else
 int AskAtEvent(PyObject*, PyFrameObject* f, int what, PyObject*) {
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   ClearSpare(frame);
-  if (g_answers.on) {
-    const bool leaves = what == PyTrace_RETURN;
-    Compare(frame, g_parts.stacks.AtEvent(Hot(), frame, leaves));
-  }
+  AskAt(frame, what == PyTrace_RETURN);
   return 0;
 }
+constexpr PymemrunHook kAsker = AskAtEvent;
+#endif
 
 const PyMemAllocatorEx& Below(void* ctx) {
   return *static_cast<const PyMemAllocatorEx*>(ctx);
@@ -93,20 +118,19 @@ void LayOver(PyMemAllocatorDomain domain, PyMemAllocatorEx* below) {
   PyMem_SetAllocator(domain, &ours);
 }
 
-// How calls are traced meanwhile.
-enum Tracing { kNothing, kCalls, kStacksOfCalls };
-
 class CurrentStackTest : public testing::TestWithParam<Tracing> {
  protected:
   // Runs it; each stack that is compared must be right. Returns how many frames
   // were looked at for each answer, on average.
-  double Run(const char* call, uint64_t each) {
+  double Run(const std::string& call, uint64_t each) {
     const std::string text =
-        "exec(open('" PYMEMRUN_PROGRAMS "').read())\n" + std::string(call);
+        "exec(open('" PYMEMRUN_PROGRAMS "').read())\n" + call;
     Hot().logs_stacks = false;
     if (GetParam() == kCalls) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
-    if (GetParam() == kStacksOfCalls) g_parts.slot.ArmAll(AskAtEvent);
+    if (GetParam() >= kStacksOfCalls) g_parts.slot.ArmAll(kAsker);
     g_answers = {.on = true,
+                 .at_allocations = GetParam() != kSomeStacks,
+                 .at_some = GetParam() == kSomeStacks,
                  .each = each,
                  .frames_seen_before = g_parts.stacks.frames_seen()};
     EXPECT_EQ(PyRun_SimpleString(text.c_str()), 0);
@@ -120,7 +144,7 @@ class CurrentStackTest : public testing::TestWithParam<Tracing> {
   }
 
   // As many, for frames that are as deep as that.
-  void ExpectFew(const char* call, uint64_t depth) {
+  void ExpectFew(const std::string& call, uint64_t depth) {
     const double seen = Run(call, 97);
     EXPECT_GE(g_answers.deepest, depth);
     EXPECT_LT(seen, 6) << call;
@@ -129,7 +153,7 @@ class CurrentStackTest : public testing::TestWithParam<Tracing> {
 
 TEST_P(CurrentStackTest, IsRightWhereverProgramsAllocate) {
   for (int seed = 1; seed <= 6; ++seed) {
-    Run(("at_random(" + std::to_string(seed) + ")").c_str(), 1);
+    Run("at_random(" + std::to_string(seed) + ")", 1);
   }
 }
 
@@ -149,6 +173,14 @@ TEST_P(CurrentStackTest, IsRightForGeneratorsResumedFromElsewhere) {
   Run("resumed_from_elsewhere()", 1);
 }
 
+TEST_P(CurrentStackTest, IsRightForLoopsLeftByExceptions) {
+  Run("looped_again()", 1);
+}
+
+TEST_P(CurrentStackTest, IsRightAtTheRecursionLimit) {
+  Run("at_the_limit()", 1);
+}
+
 TEST_P(CurrentStackTest, IsRightWhereCodeDies) { Run("dying_code()", 1); }
 
 TEST_P(CurrentStackTest, LooksAtFewFramesOfADeepRecursion) {
@@ -165,16 +197,26 @@ TEST_P(CurrentStackTest, LooksAtFewFramesAroundACut) {
 }
 
 TEST_P(CurrentStackTest, LooksAtFewFramesWhereCCodeCallsBack) {
-  ExpectFew("with_room(through_map, 5_000)", 4'900);
-  ExpectFew("with_room(through_sorted, 5_000)", 4'900);
+  // From 3.12 on C code may not call itself as often as the program says.
+  const bool is_free = PY_VERSION_HEX < 0x030C0000;
+  for (std::string function : {"through_map", "through_sorted"}) {
+    ExpectFew("with_room(" + function + (is_free ? ", 5_000)" : ", 250)"),
+              is_free ? 4'900 : 230);
+  }
+  ExpectFew("with_room(through_init, 250)", 450);
 }
 
 TEST_P(CurrentStackTest, LooksAtFewFramesOfGenerators) {
-  ExpectFew("with_room(through_generators, 5_000)", 4'900);
+  ExpectFew("with_room(through_senders, 5_000)", 4'900);
+  if (PY_VERSION_HEX < 0x030C0000) {
+    ExpectFew("with_room(through_generators, 5_000)", 4'900);
+  } else {
+    Run("with_room(through_generators, 500)", 7);
+  }
 }
 
 TEST_P(CurrentStackTest, LooksAtFewFramesWhereExceptionsUnwind) {
-  ExpectFew("unwinding(10_000)", 10'000);
+  ExpectFew("unwinding(10_000)", 9'900);
 }
 
 TEST_P(CurrentStackTest, LooksAtFewFramesOfThreadsThatTakeTurns) {
@@ -183,6 +225,26 @@ TEST_P(CurrentStackTest, LooksAtFewFramesOfThreadsThatTakeTurns) {
 
 INSTANTIATE_TEST_SUITE_P(Traced, CurrentStackTest,
                          testing::Values(kNothing, kCalls, kStacksOfCalls));
+
+// Where an exception leaves frames unheard.
+class CurrentStackAtTimesTest : public CurrentStackTest {};
+
+TEST_P(CurrentStackAtTimesTest, IsRightWhereverCallsBeginAndEnd) {
+  for (int seed = 1; seed <= 6; ++seed) {
+    Run("at_random(" + std::to_string(seed) + ")", 1);
+  }
+}
+
+TEST_P(CurrentStackAtTimesTest, IsRightForGeneratorsResumedFromElsewhere) {
+  Run("for i in range(9): resumed_from_elsewhere()", 1);
+}
+
+TEST_P(CurrentStackAtTimesTest, IsRightForLoopsLeftByExceptions) {
+  Run("looped_again()", 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traced, CurrentStackAtTimesTest,
+                         testing::Values(kSomeStacks));
 
 }  // namespace
 }  // namespace pymemrun

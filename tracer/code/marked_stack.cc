@@ -16,6 +16,7 @@ constexpr uint32_t kLevelBits = 13;
 // next block's cut can be known.
 constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
 constexpr uint32_t kUnknown = ~0u;
+constexpr uintptr_t kAwaited = 3;
 
 // What hot.last_stack has where there is nothing.
 const PymemrunFrame* NoFrame() {
@@ -45,8 +46,7 @@ struct alignas(64) MarkedStack::Level {
 struct MarkedStack::Tables {
   Level levels[1u << kLevelBits];
   RecentChildren recent;
-  // The last bit says whether the frame waits for one that the same evaluation
-  // runs.
+  // Frames, with what they wait for in the last bits.
   uintptr_t walked[kMaxWalked];
 };
 
@@ -70,31 +70,31 @@ struct MarkedStack::Walk {
 
 inline bool MarkedStack::Stands(const Walk& walk, const Level& level,
                                 const PymemrunFrame* frame,
-                                bool inlined) const {
+                                Awaited awaited) const {
   return level.frame == frame && level.mark.serial() >= valid_from_ &&
-         level.mark.Stands(frame, inlined, walk.heard_from);
+         level.mark.Stands(frame, awaited, walk.heard_from);
 }
 
 [[gnu::always_inline]] inline void MarkedStack::Follow(Walk* walk) {
   walk->base = nullptr;
   walk->count = 0;
-  bool inlined = false;
+  Awaited awaited = Awaited::kNothing;
   for (const PymemrunFrame* frame = walk->top; frame != nullptr;
        frame = PymemrunFramePrevious(frame)) {
     ++frames_seen_;
     if (PymemrunFrameRuns(frame)) {
       Level& level = LevelFor(frame);
-      if (Stands(*walk, level, frame, inlined)) {
+      if (Stands(*walk, level, frame, awaited)) {
         walk->base = &level;
         return;
       }
       if (walk->count < kMaxWalked) {
         tables_->walked[walk->count] = reinterpret_cast<uintptr_t>(frame) |
-                                       static_cast<uintptr_t>(inlined);
+                                       static_cast<uintptr_t>(awaited);
       }
       ++walk->count;
     }
-    inlined = !IsEnteredFromC(frame);
+    awaited = AwaitedBelow(frame);
   }
 }
 
@@ -128,12 +128,12 @@ inline bool MarkedStack::UpdateCaller(HotState& hot, Level* level) {
 
 // Marks the frame of the level, and keeps what is known of it.
 inline void MarkedStack::Keep(const Walk& walk, const Level& level,
-                              bool inlined) {
+                              Awaited awaited) {
   FrameMark mark;
   Level& kept = LevelFor(level.frame);
   const bool may_hear = walk.may_hear && level.frame != walk.leaving;
   // Of frames further down than a cut stack's not everything is known.
-  if (level.stack != kUnknown && mark.Put(level.frame, inlined, may_hear)) {
+  if (level.stack != kUnknown && mark.Put(level.frame, awaited, may_hear)) {
     kept = level;
     kept.mark = mark;
   } else if (kept.frame == level.frame) {
@@ -146,7 +146,7 @@ inline void MarkedStack::Keep(const Walk& walk, const Level& level,
 inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
                                Level* level) {
   const uintptr_t walked = tables_->walked[at];
-  level->frame = reinterpret_cast<const PymemrunFrame*>(walked & ~uintptr_t{1});
+  level->frame = reinterpret_cast<const PymemrunFrame*>(walked & ~kAwaited);
   level->instruction = PymemrunFrameInstruction(level->frame);
   level->parent = level->stack;
   level->next_parent = level->next_stack;
@@ -163,7 +163,7 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
     if (at != 0 && level->next_stack == 0) return false;
   }
   if (level->stack == 0) return false;
-  Keep(walk, *level, (walked & 1) != 0);
+  Keep(walk, *level, static_cast<Awaited>(walked & kAwaited));
   return true;
 }
 
@@ -227,7 +227,7 @@ uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
                            Event event) {
   hot.last_stack.frame = NoFrame();
   const PyThreadState* tstate = PymemrunGilHolder();
-  const bool hears = hook_ != nullptr && tstate->c_profilefunc == hook_;
+  const bool hears = Hears(hook_, tstate);
   Walk walk = {top,
                hears ? heard_from_ : ~uint64_t{0},
                hears && (event != kNoEvent || IsProfiledNow(tstate)),

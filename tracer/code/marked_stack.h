@@ -59,12 +59,12 @@ class MarkedStack {
   uint32_t FindMoved(HotState& hot, const PymemrunFrame* top);
   Level& LevelFor(const PymemrunFrame* frame) const;
   bool Stands(const Walk& walk, const Level& level, const PymemrunFrame* frame,
-              bool inlined) const;
+              Awaited awaited) const;
   void Follow(Walk* walk);
   uint32_t Child(HotState& hot, uint32_t parent, const PymemrunFrame* frame);
   bool Update(HotState& hot, Level* level);
   bool UpdateCaller(HotState& hot, Level* level);
-  void Keep(const Walk& walk, const Level& level, bool inlined);
+  void Keep(const Walk& walk, const Level& level, Awaited awaited);
   bool Climb(HotState& hot, const Walk& walk, uint32_t at, Level* level);
   uint32_t Extend(HotState& hot, const Walk& walk);
   void ForgetNodes(HotState& hot);

@@ -1,5 +1,5 @@
-// Marks in CPython 3.11's frames that tell whether a frame is still the same
-// call: where it is, its callers have not moved.
+// Marks in the frames of CPython 3.11 to 3.13 that tell whether a frame is
+// still the same call: where it is, its callers have not moved.
 //
 // A frame is marked in words that the interpreter writes before it reads them:
 //
@@ -10,19 +10,23 @@
 // - kCalling. A frame that waits for a Python function that runs in the same
 //   evaluation loop has its stack pointer in that field, and the word there is
 //   free: the result will be put there. The call before it put its callable, or
-//   its container, into that word. So an odd number in it is this call's.
-// - kHeard. Where a profile or trace function was told of the call the field
-//   keeps, while the frame runs, what it was set to then; and it may yet be
-//   read. These marks are in two bytes that CPython does not use, and our hook
-//   clears them with each event of the frame. They hold only as long as the
-//   hook hears all calls. (tracer/calls/told_calls.h uses these bytes too.)
+//   its container, or what it sends to a generator, into that word. So an odd
+//   number in it is this call's. A `for` over a generator puts nothing there
+//   before it waits, and where the generator raises nothing afterwards: a frame
+//   that waits in one is not marked.
+// - kHeard, up to 3.11. Where a profile or trace function was told of the call
+//   the field keeps, while the frame runs, what it was set to then; and it may
+//   yet be read. These marks are in two bytes that CPython does not use, and
+//   our hook clears them with each event of the frame. They hold only as long
+//   as the hook hears all calls. (tracer/calls/told_calls.h uses these bytes
+//   too.) From 3.12 on only the innermost frame can be in that state.
 //
 // GIL held. Nothing of it is visible to the program; a frame that is copied is
 // not running, and what lies above its stack pointer is not copied.
 #ifndef PYMEMRUN_TRACER_CPYTHON_FRAME_MARK_H_
 #define PYMEMRUN_TRACER_CPYTHON_FRAME_MARK_H_
 
-#include "tracer/cpython/compat.h"
+#include "tracer/cpython/frame_state.h"
 
 #ifdef PYMEMRUN_FRAME_MARKS
 
@@ -30,48 +34,19 @@
 
 namespace pymemrun {
 
-// Stack pointer (32 bits), whether it was entered from C, owner, two bytes
-// spare.
-inline uint64_t& FrameState(const PymemrunFrame* frame) {
-  auto* bytes = reinterpret_cast<char*>(const_cast<PymemrunFrame*>(frame));
-  return *reinterpret_cast<uint64_t*>(bytes + PYMEMRUN_FRAME_STACKTOP);
-}
-inline constexpr int kSpareShift = 48;
-inline constexpr uint64_t kAllButSpare = (uint64_t{1} << kSpareShift) - 1;
-
-// Whether C code entered the interpreter to run it.
-inline bool IsEnteredFromC(const PymemrunFrame* frame) {
-  return PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_IS_ENTRY) != 0;
-}
-
-// The second of the two spare bytes. Our hooks clear it with each event of the
-// frame, so that it never begins with what another one has left there.
-inline uint8_t& FrameSpare(const PymemrunFrame* frame) {
-  auto* bytes = reinterpret_cast<uint8_t*>(const_cast<PymemrunFrame*>(frame));
-  return bytes[PYMEMRUN_FRAME_STACKTOP + 7];
-}
-inline void ClearSpare(const PymemrunFrame* frame) { FrameSpare(frame) = 0; }
-// Other values: a profiler of the script's was told of the frame's C call, or a
-// mark of kHeard, which has the highest bit.
-inline constexpr uint8_t kToldOfCall = 1;
-inline constexpr uint16_t kHeardBit = 0x8000;
-
-// Whether the thread's calls are events, and no callback of one is under way.
-inline bool IsProfiledNow(const PyThreadState* tstate) {
-  return tstate->tracing == 0 && tstate->cframe->use_tracing != 0;
-}
-
 class FrameMark {
  public:
-  // Puts a mark into the frame; false where it cannot have one now. `inlined`:
-  // the frame waits for a Python function that the same evaluation runs.
-  // `heard`: the hook heard its call, and what comes after it.
-  bool Put(const PymemrunFrame* frame, bool inlined, bool heard) {
+  // Puts a mark into the frame, which waits for `awaited`; false where it
+  // cannot have one now. `heard`: the hook heard its call, and what comes after
+  // it.
+  bool Put(const PymemrunFrame* frame, Awaited awaited, bool heard) {
     const uint64_t now = FrameState(frame);
     const auto stack_top = static_cast<int32_t>(now);
     serial_ = ++last_serial_;
-    if (inlined) {
-      if (!IsFreeSlot(frame, stack_top)) return false;
+    if (awaited != Awaited::kNothing) {
+      if (!IsFreeSlot(frame, stack_top) || !HasWrittenSlot(frame, awaited)) {
+        return false;
+      }
       kind_ = kCalling;
       state_ = now;
       Slot(frame) = SlotTag();
@@ -95,16 +70,16 @@ class FrameMark {
 
   // Whether the frame is in the call that it was in at Put(). `heard_from`:
   // marks of kHeard with earlier serials do not count.
-  bool Stands(const PymemrunFrame* frame, bool inlined,
+  bool Stands(const PymemrunFrame* frame, Awaited awaited,
               uint64_t heard_from) const {
     if (FrameState(frame) != state_) return false;
     switch (kind_) {
       case kRunning:
         return true;
       case kCalling:
-        return inlined && Slot(frame) == SlotTag();
+        return awaited != Awaited::kNothing && Slot(frame) == SlotTag();
       case kHeard:
-        return !inlined && serial_ >= heard_from;
+        return awaited == Awaited::kNothing && serial_ >= heard_from;
     }
     return false;
   }
@@ -141,9 +116,5 @@ class FrameMark {
 
 }  // namespace pymemrun
 
-#else
-namespace pymemrun {
-inline void ClearSpare(const PymemrunFrame*) {}
-}  // namespace pymemrun
 #endif  // PYMEMRUN_FRAME_MARKS
 #endif  // PYMEMRUN_TRACER_CPYTHON_FRAME_MARK_H_

@@ -3,10 +3,24 @@
 #include "tracer/cpython/compat.h"
 
 #ifdef PYMEMRUN_MONITORING
+#include <opcode.h>
+#include <stddef.h>
+
 #include "internal/pycore_ceval.h"
+#include "internal/pycore_code.h"
+#include "internal/pycore_frame.h"
 #include "internal/pycore_instruments.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_runtime.h"
+
+#ifdef PYMEMRUN_FRAME_MARKS
+// What frame_mark.h knows of frames that wait.
+_Static_assert(offsetof(_PyInterpreterFrame, stacktop) ==
+                       PYMEMRUN_FRAME_STACKTOP &&
+                   SEND == PYMEMRUN_SEND && SEND_GEN == PYMEMRUN_SEND_GEN &&
+                   INLINE_CACHE_ENTRIES_SEND == 1,
+               "frame mark");
+#endif
 
 // The events that share each callback, or the same one twice.
 static const int kEvents[PYMEMRUN_CALLBACKS][2] = {

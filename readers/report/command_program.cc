@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
 #include "readers/options/command_line.h"
 #include "readers/options/help_text.h"
 #include "readers/options/out_of_memory.h"
+#include "readers/output/html_page.h"
 #include "readers/output/report_output.h"
 #include "readers/run/own_code.h"
 #include "text/nearest_name.h"
@@ -57,12 +57,6 @@ int PrintToFile(const Console& console, bool says_name,
   const FileOptions& files = command->files();
   const std::string name = TerminalText(files.output);
   const bool draws = DrawsPicture(*command);
-  if (draws && (absl::EndsWithIgnoreCase(files.output, ".html") ||
-                absl::EndsWithIgnoreCase(files.output, ".htm"))) {
-    console.Say(absl::StrCat(
-        name,
-        ": the picture is SVG; a name that ends in .svg opens it as one"));
-  }
   // Pictures are made to be shown to others.
   auto file = ReplacedFile::Create(files.output, draws ? 0666 : 0600);
   if (!file.ok()) {
@@ -74,9 +68,13 @@ int PrintToFile(const Console& console, bool says_name,
     console.Usage(absl::StrCat("-o ", name, " is one of the files to read"));
     return kExitUsage;
   }
-  OutputBuffer output(file->get());
+  HtmlPageSink page(absl::StrCat(console.program, " ", command->name()),
+                    file->get());
+  const bool is_page = draws && IsHtmlName(files.output);
+  OutputBuffer output(is_page ? static_cast<ByteSink*>(&page) : file->get());
   const int code = command->RunEach(console, &output);
   absl::Status status = output.Flush();
+  if (status.ok() && is_page) status = page.End();
   if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
     console.Say(absl::StrCat(name, ": left as it was"));
     return code;

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "readers/counters/counter_replay.h"
 #include "readers/counters/counter_tables.h"
 #include "readers/counters/counter_text.h"
 #include "readers/options/help_text.h"
+#include "readers/output/html_page.h"
 #include "readers/output/screen_text.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
@@ -50,7 +50,9 @@ class CountersCommand final : public ReportCommand {
                           "--csv", "--output"});
   }
   std::string OfOneRun() const override { return svg() ? "a picture" : ""; }
-  std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
+  std::string NotForTerminal() const override {
+    return svg() ? "pictures" : "";
+  }
   std::string Problem() const override {
     if (svg_ && (gc_ || !names_.empty() || !table_.as_text())) {
       return "--svg takes no --gc, --counter, --csv or --json";
@@ -66,7 +68,7 @@ class CountersCommand final : public ReportCommand {
  private:
   bool svg() const {
     return svg_ || (!gc_ && names_.empty() && table_.as_text() &&
-                    absl::EndsWith(files_.output, ".svg"));
+                    IsPictureName(files_.output));
   }
   // Those asked for. False: there is no such one, which has been said.
   bool Choose(const CounterReplay& replay, const RereadFile& file,

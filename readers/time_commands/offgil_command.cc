@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/chart/flame_graph.h"
@@ -14,6 +13,7 @@
 #include "readers/gil/wait_stacks.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/output/html_page.h"
 #include "readers/places/tree_text.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
@@ -54,13 +54,15 @@ class OffGilCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
   std::string OfOneRun() const override { return svg() ? "a flame graph" : ""; }
-  std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
+  std::string NotForTerminal() const override {
+    return svg() ? "pictures" : "";
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   bool svg() const {
-    return svg_ || (!collapsed_ && table_.as_text() &&
-                    absl::EndsWith(files_.output, ".svg"));
+    return svg_ ||
+           (!collapsed_ && table_.as_text() && IsPictureName(files_.output));
   }
   std::string Sentence(const WaitStacks& replay, const OffGilTree& tree) const;
   static int AddSleeps(RereadFile* file, const TimeRange& range,

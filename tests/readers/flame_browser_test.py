@@ -29,13 +29,15 @@ WHOLE = 1176  # the plot's width
 
 @unittest.skipUnless(CHROMIUM, 'there is no chromium')
 class FlameInABrowser(unittest.TestCase):
+    NAME = 'flame.svg'
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         run = os.path.join(cls.folder.name, 'run.pb')
         with open(run, 'wb') as out:
             subprocess.run([GENERATE, '--heap', '20000'], stdout=out, check=True)
-        cls.svg = os.path.join(cls.folder.name, 'flame.svg')
+        cls.svg = os.path.join(cls.folder.name, cls.NAME)
         subprocess.run([PYMEMREPORT, 'flame', run, '-o', cls.svg], check=True)
         cls.browser = Browser(os.path.join(cls.folder.name, 'profile'))
 
@@ -104,6 +106,10 @@ class FlameInABrowser(unittest.TestCase):
         if not keep:
             self.skipTest('set PYMEMRUN_KEEP_PICTURES to a folder to look at it')
         self.browser.keep_picture(os.path.join(keep, 'flame.png'))
+
+
+class FlameAsAPage(FlameInABrowser):
+    NAME = 'flame.html'
 
 
 if __name__ == '__main__':

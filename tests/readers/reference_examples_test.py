@@ -108,6 +108,14 @@ class EachCall(support.ProgramTest):
         self.assertGreater(len(times), 2)
         self.assertEqual(times, sorted(times))
         self.assertIn("</svg>", run.report("counters", "--svg"))
+        for name in "counters.svg", "counters.html":
+            path = os.path.join(self.folder, name)
+            run.report("counters", "-o", path)
+            with open(path, encoding="utf-8") as picture:
+                self.assertIn("RSS and CPU of script.py", picture.read())
+            mask = os.umask(0)
+            os.umask(mask)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o666 & ~mask)
 
     def test_a_function_alone_and_the_highest_rss(self):
         run = self.run_script(

@@ -75,7 +75,7 @@ class Browser:
     def open_file(self, path):
         self.open('file://' + path)
         while self.value('document.readyState') != 'complete' or \
-                not self.value('location.pathname').endswith('.svg'):
+                self.value('location.protocol') != 'file:':
             pass
 
     def keep_picture(self, path):

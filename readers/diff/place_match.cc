@@ -8,22 +8,20 @@
 namespace pymemrun {
 namespace {
 
-bool IsOfFile(GroupBy by) {
-  return by == GroupBy::kFile || by == GroupBy::kModule ||
+// Code without a line, and pages of files, stand by a file's name whatever
+// places are.
+bool HasFiles(GroupBy by) {
+  return HasLines(by) || by == GroupBy::kFile || by == GroupBy::kModule ||
          by == GroupBy::kMapping;
 }
 
-std::vector<absl::string_view> FilesOf(GroupBy by, const RunIndex& index) {
+std::vector<absl::string_view> FilesOf(const RunIndex& index) {
   std::vector<absl::string_view> files;
-  if (by == GroupBy::kFile) {
-    for (const CodeItem& item : FunctionsOf(index)) {
-      if (files.empty() || files.back() != item.file)
-        files.push_back(item.file);
-    }
-  } else {
-    for (uint32_t id = 1; id <= index.mappings(); ++id) {
-      files.push_back(index.MappingName(id));
-    }
+  for (const CodeItem& item : FunctionsOf(index)) {
+    if (files.empty() || files.back() != item.file) files.push_back(item.file);
+  }
+  for (uint32_t id = 1; id <= index.mappings(); ++id) {
+    files.push_back(index.MappingName(id));
   }
   return files;
 }
@@ -45,8 +43,8 @@ PlaceMatch::PlaceMatch(GroupBy by, const RunIndex* before,
       before_{false, ItemsOf(by, *before)},
       after_{true, ItemsOf(by, *after)} {
   MatchItems();
-  if (IsOfFile(by)) {
-    names_ = MatchFiles(FilesOf(by, *before), FilesOf(by, *after));
+  if (HasFiles(by)) {
+    names_ = MatchFiles(FilesOf(*before), FilesOf(*after));
   } else if (by == GroupBy::kThread) {
     MatchThreads(*before, *after);
   }

@@ -23,7 +23,8 @@ struct MatchedPlace {
 };
 
 // Lines and functions are matched as MatchCode() does, files as MatchFiles(),
-// threads by their names; all else by name alone. Not thread safe. Both
+// as is what of a file has no line; threads by their names; all else by name
+// alone. Not thread safe. Both
 // indexes, and the names of places, must outlive it.
 class PlaceMatch {
  public:

@@ -91,6 +91,7 @@ class SuspectSearch {
       if (Retained(child) >= least_) rest -= Retained(child);
     }
     if (rest < least_) {
+      if (IsNested(at)) return AddNested(top, at);
       left->push_back(at);
       return;
     }
@@ -100,6 +101,34 @@ class SuspectSearch {
     for (const NodeId child : children_.Of(at)) {
       if (Retained(child) >= least_) FollowDown(child, left);
     }
+  }
+
+  // Whether objects of its type go on below it: a tree, a nested dictionary.
+  bool IsNested(NodeId at) {
+    int alike = 0;
+    NodeId below = at;
+    for (int level = 0; level < 4 && alike < 2; ++level) {
+      below = LargestChild(below);
+      if (below == kNoNode) return false;
+      alike += graph_.type(below) == graph_.type(at);
+    }
+    return alike == 2;
+  }
+
+  // All of its type below it have the bytes.
+  void AddNested(NodeId top, NodeId at) {
+    std::vector<NodeId> alike, below = {at};
+    while (!below.empty()) {
+      const NodeId node = below.back();
+      below.pop_back();
+      if (graph_.type(node) == graph_.type(at)) alike.push_back(node);
+      for (const NodeId child : children_.Of(node)) below.push_back(child);
+    }
+    Suspect suspect = {top, 1, Retained(top), at};
+    Describe(
+        alike, [](NodeId) { return 1; }, &suspect);
+    suspect.most_bytes = Retained(at);
+    suspects_.push_back(suspect);
   }
 
   // Objects by the number of the line that allocated them.

@@ -17,10 +17,10 @@ struct Suspect {
   uint64_t retained_bytes = 0;
   // Where they accumulate: down from `node` each object retains most of what
   // the one above does, and below this one that ends. Of a group: `node`. Of a
-  // linked list: its first object.
+  // linked list or a tree: its first object.
   NodeId accumulation;
-  // What most of the bytes right below that, or in the list, are in: so many
-  // objects of a type. 0 objects: nothing is below.
+  // What most of the bytes right below that, or in the list or tree, are in: so
+  // many objects of a type. 0 objects: nothing is below.
   uint32_t most_type = 0;
   uint64_t most_objects = 0, most_bytes = 0;
   // The line that allocated most of these, or of the group's objects, how many,

@@ -129,6 +129,48 @@ TEST(Suspects, ALinkedListIsOne) {
   EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Link");
 }
 
+TEST(Suspects, ATreeIsOne) {
+  Program program;
+  std::vector<uint32_t> tree;
+  for (int i = 0; i < 511; ++i) {
+    tree.push_back(program.builder.Add("app.Tree", 64));
+    program.builder.Refer(tree[i], program.builder.Add("str", 36),
+                          EDGE_ATTRIBUTE, "name");
+    if (i > 0) {
+      // Attributes may lie in a dictionary.
+      const uint32_t attributes = program.builder.Add("dict", 100);
+      program.builder.Refer(tree[(i - 1) / 2], attributes, EDGE_OTHER);
+      program.builder.Refer(attributes, tree[i], EDGE_VALUE);
+    }
+  }
+  program.PutGlobal("TREE", tree[0]);
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const ObjectGraph& graph = analysis.graph();
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].node, program.In(graph, tree[0]));
+  EXPECT_EQ(suspects[0].accumulation, program.In(graph, tree[0]));
+  EXPECT_EQ(suspects[0].retained_bytes, 511u * 200 - 100);
+  EXPECT_EQ(suspects[0].most_objects, 511u);
+  EXPECT_EQ(suspects[0].most_bytes, 511u * 200 - 100);
+  EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Tree");
+}
+
+TEST(Suspects, DictionariesInADictionaryAreNot) {
+  Program program;
+  const uint32_t caches = program.builder.Add("dict", 200);
+  program.PutGlobal("CACHES", caches);
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t cache = program.builder.Add("dict", 200);
+    program.builder.Refer(caches, cache, EDGE_VALUE);
+    for (int k = 0; k < 50; ++k) {
+      program.builder.Refer(cache, program.builder.Add("str", 100), EDGE_VALUE);
+    }
+  }
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  EXPECT_EQ(FindSuspects(&analysis, 0.1).size(), 3u);
+}
+
 // What lies along the way down is too little, and so is what is below.
 TEST(Suspects, BytesThatLeaveOnTheWayDownAreTold) {
   Program program;

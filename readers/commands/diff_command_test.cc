@@ -13,7 +13,6 @@ namespace pymemrun {
 namespace {
 
 using ::testing::_;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -110,51 +109,6 @@ TEST(DiffCommandTest, MovedLinesOfAnotherCheckoutAreTheSame) {
   after.lines[1].bytes += kMiB;
   EXPECT_THAT(Rows(Before(), after),
               ElementsAre("heap /elsewhere/new/job.py:19 work 1048576 "));
-}
-
-TEST(DiffCommandTest, CodeWithoutALineIsTheSameInAnotherCheckout) {
-  DiffRun before = Before(), after = Before();
-  after.file = "/elsewhere/new/job.py";
-  before.lines.push_back({0, 0, 2 * kMiB});
-  after.lines.push_back({0, 0, 3 * kMiB});
-  for (const char* by : {"line", "library-line", "function", "file"}) {
-    const std::string csv =
-        Diff(before, after, {"--csv", "--by", by, "--limit", "0"}).out;
-    EXPECT_THAT(csv, HasSubstr(",1048576,")) << by;
-    EXPECT_THAT(csv, Not(HasSubstr(",3145728,0,3145728,"))) << by;
-    EXPECT_THAT(csv, Not(HasSubstr(",-2097152,"))) << by;
-  }
-}
-
-// A file of 8 MiB that lies beside the code, 6 of them in one run.
-TEST(DiffCommandTest, MappedFilesAreTheSameInAnotherCheckout) {
-  const auto run = [](const std::string& file, uint64_t mib) {
-    StringSink sink;
-    RunBuilder builder(&sink);
-    Header header = RunBuilder::DefaultHeader();
-    header.set_page_scan(true);
-    header.set_own_bytes(0);
-    header.set_first_rss_bytes(4096);
-    builder.AddHeader(header);
-    const uint32_t lib = builder.AddMapping("/lib/x.so");
-    const uint32_t data = builder.AddMapping(file);
-    builder.AddResidency(0, 10, 4096, {{100, 1, lib, true, false}});
-    builder.AddResidency(990, 1000, mib * kMiB + 4096,
-                         {{100, 1, lib, true, false},
-                          {5000, mib * kMiB / 4096, data, true, false}});
-    Record record;
-    record.mutable_footer()->set_end_us(10000);
-    builder.AddRecord(record);
-    builder.Flush();
-    return sink.contents();
-  };
-  const TempFile before(run("/a/v1/data.bin", 8)), same(run("/b/data.bin", 8)),
-      after(run("/b/data.bin", 6));
-  EXPECT_THAT(Report({"diff", before.path(), same.path(), "--csv"}).out,
-              Not(HasSubstr("data.bin")));
-  EXPECT_THAT(
-      CsvLines(Report({"diff", before.path(), after.path(), "--csv"})),
-      Contains(StartsWith("resident,/b/data.bin,,,-2097152,8388608,6291456,")));
 }
 
 TEST(DiffCommandTest, SaysWhatBecameOfALine) {

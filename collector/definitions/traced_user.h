@@ -6,6 +6,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/strings/string_view.h"
 #include "collector/process/proc_file.h"
 
@@ -29,6 +32,9 @@ class TracedUser {
    private:
     uid_t user_before_;
     gid_t group_before_;
+    // Other groups, where they were laid aside.
+    bool has_others_ = false;
+    std::vector<gid_t> groups_before_;
   };
 
  private:
@@ -37,12 +43,16 @@ class TracedUser {
   const ProcFile status_;
   uid_t user_ = 0;
   gid_t group_ = 0;
+  std::vector<gid_t> groups_;  // besides
 };
 
 // The last of the four numbers behind `label` in /proc/PID/status, for file
 // systems; `otherwise` where no such line is.
 uint32_t LastId(absl::string_view status, absl::string_view label,
                 uint32_t otherwise);
+
+// The numbers behind "Groups:" there; none where the line is cut off.
+std::vector<gid_t> OtherGroups(absl::string_view status);
 
 }  // namespace pymemrun
 

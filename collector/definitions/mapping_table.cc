@@ -291,6 +291,12 @@ void MappingTable::Came(const AddressRange& range, absl::string_view name,
   files_.Came({range, IdOf(shown), IsFile(shown), time_ns});
 }
 
+void MappingTable::Moved(uint64_t from, const AddressRange& to,
+                         uint64_t time_ns) {
+  const FileMapping* const was = files_.At(from, time_ns);
+  if (was != nullptr) files_.Came({to, was->name, was->file, time_ns});
+}
+
 void MappingTable::Left(uint64_t address, uint64_t bytes, uint64_t time_ns) {
   const uint64_t end = address + bytes;
   files_.Left({address, end}, time_ns);

@@ -65,6 +65,8 @@ class MappingTable {
   // The process has mapped a file there. Others are found by the kernel's word.
   void Came(const AddressRange& range, absl::string_view name,
             uint64_t time_ns);
+  // It has moved, or grown, the file that it said to be at `from`.
+  void Moved(uint64_t from, const AddressRange& to, uint64_t time_ns);
 
  private:
   // How often the kernel may be asked for what is not known.

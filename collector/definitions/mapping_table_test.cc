@@ -171,6 +171,29 @@ TEST(MappingTable, AFileIsKnownAtTheTimesWhenItWasThere) {
   EXPECT_EQ(name_at(0x1000, 400), "/memfd:c (deleted)");
 }
 
+TEST(MappingTable, AFileThatMovesKeepsItsName) {
+  Names out;
+  MappingTable table(0, &out);
+  const auto name_at = [&](uint64_t address, uint64_t time_ns) {
+    return out.names[table.NameAt(address, time_ns)];
+  };
+  table.Came({0x1000, 0x4000}, "/a", 100);
+  table.Moved(0x1000, {0x11000, 0x19000}, 200);
+  table.Left(0x1000, 0x3000, 199);
+  EXPECT_EQ(name_at(0x3000, 150), "/a");
+  EXPECT_EQ(name_at(0x3000, 200), "(none)");
+  EXPECT_EQ(name_at(0x11000, 199), "(none)");
+  EXPECT_EQ(name_at(0x18fff, 200), "/a");
+  EXPECT_TRUE(table.IsFileAt(0x18fff, 200));
+  // In its place.
+  table.Moved(0x11000, {0x11000, 0x21000}, 300);
+  EXPECT_EQ(name_at(0x20fff, 299), "(none)");
+  EXPECT_EQ(name_at(0x20fff, 300), "/a");
+  EXPECT_EQ(name_at(0x18fff, 250), "/a");
+  table.Moved(0x51000, {0x61000, 0x62000}, 400);  // of what is not known
+  EXPECT_EQ(name_at(0x61000, 400), "(none)");
+}
+
 TEST(MappingTable, ForgottenFilesAreTheOldest) {
   Names out;
   MappingTable table(0, &out);

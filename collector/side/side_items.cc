@@ -66,8 +66,13 @@ void SideItems::Give(const SideItemView& item) {
       if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
       break;
     case SideKind::kFileMapped:
-      mappings_.Came({item.address, item.address + item.more}, item.payload,
-                     item.time_ns);
+      if (item.payload.empty()) {
+        mappings_.Moved(item.extra, {item.address, item.address + item.more},
+                        item.time_ns);
+      } else {
+        mappings_.Came({item.address, item.address + item.more}, item.payload,
+                       item.time_ns);
+      }
       break;
     case SideKind::kFileFound:
       if (files_ != nullptr) files_->TakeItem(item, 0);

@@ -149,10 +149,18 @@ void* CountedRemap(void* address, size_t old_length, size_t new_length,
       old_length, caller);
   const RangeEvents events;
   if (old_length > 0) Unmapping(address, old_length);
-  if (wanted != nullptr) Unmapping(wanted, new_length);
+  if (new_length < old_length) {
+    events.Leaving(static_cast<char*>(address) + new_length,
+                   old_length - new_length);
+  }
+  if (wanted != nullptr) {
+    events.Leaving(wanted, new_length);
+    Unmapping(wanted, new_length);
+  }
   void* result =
       PYMEMRUN_NEXT(mremap)(address, old_length, new_length, flags, wanted);
   if (result == MAP_FAILED) return result;
+  FileWatch::Moved(address, result, new_length, stays);
   events.AddMoved(address, old_length, result, new_length);
   over.Done();
   moved.MovedTo(result, new_length, caller);

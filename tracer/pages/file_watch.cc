@@ -36,7 +36,7 @@ size_t WholePages(size_t bytes, const ControlPage& page) {
 struct Told {
   SideKind kind;
   uint64_t time_ns;
-  uint64_t rss_bytes;  // of kFileFound
+  uint64_t extra;
 };
 
 void Put(const Told& told, uintptr_t begin, size_t bytes,
@@ -49,7 +49,7 @@ void Put(const Told& told, uintptr_t begin, size_t bytes,
   head.time_ns = told.time_ns;
   head.address = begin;
   head.more = bytes;
-  head.extra = told.rss_bytes;
+  head.extra = told.extra;
   item.Append(name, name_bytes);
   item.Commit();
 }
@@ -154,15 +154,37 @@ void FileWatch::Mapped(const void* address, size_t bytes, int fd) {
   if (length > 0) {
     Put({SideKind::kFileMapped, MonotonicNs(), 0}, begin, bytes, name,
         static_cast<size_t>(length));
-    for (Slot& slot : slots_) {
-      uintptr_t free = 0;
-      if (!slot.begin.compare_exchange_strong(free, begin)) continue;
-      slot.end = begin + bytes;
-      count_.fetch_add(1);
-      break;
-    }
+    Watch(begin, begin + bytes);
   }
   errno = saved_errno;
+}
+
+void FileWatch::Watch(uintptr_t begin, uintptr_t end) {
+  for (Slot& slot : slots_) {
+    uintptr_t free = 0;
+    if (!slot.begin.compare_exchange_strong(free, begin)) continue;
+    slot.end = end;
+    count_.fetch_add(1);
+    return;
+  }
+}
+
+void FileWatch::MovedSlow(uintptr_t from, uintptr_t to, size_t bytes,
+                          bool stays) {
+  const ControlPage* const page = AskingPage();
+  if (page == nullptr) return;
+  bytes = WholePages(bytes, *page);
+  for (Slot& slot : slots_) {
+    uintptr_t begin = slot.begin;
+    if (begin == 0 || from < begin || from >= slot.end) continue;
+    Put({SideKind::kFileMapped, MonotonicNs(), from}, to, bytes);
+    // Of a part that moved the rest stays.
+    if (!stays && from == begin &&
+        slot.begin.compare_exchange_strong(begin, 0)) {
+      count_.fetch_sub(1);
+    }
+    return Watch(to, to + bytes);
+  }
 }
 
 void FileWatch::LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns,

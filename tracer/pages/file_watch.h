@@ -16,6 +16,15 @@ class FileWatch {
  public:
   // `fd` is mapped there now.
   static void Mapped(const void* address, size_t bytes, int fd);
+  // What was mapped at `from` is at `to` now, and `bytes` long. `stays`: and at
+  // `from`, too.
+  static void Moved(const void* from, const void* to, size_t bytes,
+                    bool stays) {
+    if (count_.load(std::memory_order_relaxed) != 0) {
+      MovedSlow(reinterpret_cast<uintptr_t>(from),
+                reinterpret_cast<uintptr_t>(to), bytes, stays);
+    }
+  }
   // The pages of [address, address + bytes) are about to leave, by a call that
   // began at `time_ns`; 0: that begins now. `stays`: the mapping does not.
   static void Leaving(const void* address, size_t bytes, uint64_t time_ns,
@@ -32,6 +41,8 @@ class FileWatch {
   };
   static constexpr size_t kSlots = 64;
 
+  static void Watch(uintptr_t begin, uintptr_t end);
+  static void MovedSlow(uintptr_t from, uintptr_t to, size_t bytes, bool stays);
   static void LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns,
                           bool stays);
 

@@ -42,8 +42,8 @@ enum class SideKind : uint16_t {
                    // (high half), which are the payload behind the frames
   kTaskStep = 15,  // detail = frames (low half), TaskNote (high half); more =
                    // when it began, extra = what RSS changed by
-  kFileMapped = 16,  // address, more = bytes; detail = the name's bytes, which
-                     // are the payload
+  kFileMapped = 16,  // address, more = bytes; detail = the name's bytes, the
+                     // payload; 0: it was mapped at `extra`, and moves
   kFileFound = 17,   // what was resident at address, more = bytes, before a
                      // call gives it back; extra = RSS then, in bytes
 };

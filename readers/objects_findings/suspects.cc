@@ -103,7 +103,8 @@ class SuspectSearch {
     }
   }
 
-  // Whether objects of its type go on below it: a tree, a nested dictionary.
+  // Whether objects of its type go on below it and have much: a tree, a nested
+  // dictionary. Not two caches in one dictionary, of dictionaries or not.
   bool IsNested(NodeId at) {
     int alike = 0;
     NodeId below = at;
@@ -112,7 +113,8 @@ class SuspectSearch {
       if (below == kNoNode) return false;
       alike += graph_.type(below) == graph_.type(at);
     }
-    return alike == 2;
+    constexpr uint64_t kMostBranches = 100;  // over two levels
+    return alike == 2 && Retained(below) * kMostBranches >= Retained(at);
   }
 
   // All of its type below it have the bytes.

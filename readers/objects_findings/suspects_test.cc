@@ -164,7 +164,9 @@ TEST(Suspects, DictionariesInADictionaryAreNot) {
     const uint32_t cache = program.builder.Add("dict", 200);
     program.builder.Refer(caches, cache, EDGE_VALUE);
     for (int k = 0; k < 50; ++k) {
-      program.builder.Refer(cache, program.builder.Add("str", 100), EDGE_VALUE);
+      const uint32_t entry = program.builder.Add("dict", 100);
+      program.builder.Refer(cache, entry, EDGE_VALUE);
+      program.builder.Refer(entry, program.builder.Add("dict", 50), EDGE_VALUE);
     }
   }
   ObjectAnalysis analysis(GraphOf(program.builder));

@@ -28,7 +28,7 @@ FOREIGN = {
     '--no-strip-take-gil', '--keep-cpython-evals', '--input-viztracer', '--allow-mismatch',
     '--pedantic', '--combine',                            # per4m
     '--process_rebase', '--peak_delta_time', '--peak_delta_value', '--time_from', '--time_to',
-    '--sample', '--mode',                                 # ThreadGraph, heapprof
+    '--no_process', '--cap', '--sample', '--mode',                                 # ThreadGraph, heapprof
 }
 # Of the magic %%pymemrun, whose help IPython shows.
 MAGIC = {'--no-svg', '--gil', '--states', '--tasks'}

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace pymemrun {
@@ -57,5 +58,12 @@ std::string MessageText(std::string_view line) {
 }
 
 void Say(std::string_view line) { WriteToStandardError(MessageText(line)); }
+
+std::string ErrorText(int error) {
+  std::string text = strerror(error);
+  if (error == EFBIG) text += " (ulimit -f)";
+  if (error == EMFILE) text += " (ulimit -n)";
+  return text;
+}
 
 }  // namespace pymemrun

@@ -26,6 +26,9 @@ void Say(std::string_view line);
 // The end of a line that says why nothing is traced, where the program goes on.
 inline constexpr char kRunsUntraced[] = "; the program runs untraced";
 
+// Of an errno, with the limit that it stands for.
+std::string ErrorText(int error);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_SESSION_MESSAGE_H_

@@ -210,13 +210,13 @@ void OpenStates(const Options& options, OwnedFiles* files) {
 std::string Launch(const TraceRequest& request, Run* run) {
   OwnedFiles& files = run->files;
   files.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-  if (files.pid < 0) return std::string("pidfd_open: ") + strerror(errno);
+  if (files.pid < 0) return "pidfd_open: " + ErrorText(errno);
   run->launch_text =
       LaunchTextOf(FactsOf(request, *run, files.opened, files.opened_states));
   files.text = MakeLaunchText(run->launch_text);
-  if (files.text < 0) return std::string("memfd: ") + strerror(errno);
+  if (files.text < 0) return "memfd: " + ErrorText(errno);
   int failure = StartCollector(request.collector, files, &files.collector);
-  if (failure != 0) return request.collector + ": " + strerror(failure);
+  if (failure != 0) return request.collector + ": " + ErrorText(failure);
   return {};
 }
 
@@ -252,8 +252,7 @@ std::string ShareMemory(const Options& options, bool forked, Run* run) {
                          options.trace_tasks || RecordsHeap(options.heap);
   run->page = SharedRegion::Create(side_ring, forked, &shared);
   if (run->page == nullptr) {
-    return std::string("no shared memory: ") + strerror(errno) +
-           (errno == EFBIG ? " (ulimit -f)" : "");
+    return "no shared memory: " + ErrorText(errno);
   }
   run->files.region = shared.region;
   run->files.reply = shared.reply;

@@ -28,33 +28,49 @@ bool HasSanitizer() {
          dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
 }
 
-bool AddressSpaceIsBelow(rlim_t mebibytes) {
+bool IsBelow(__rlimit_resource resource, rlim_t mebibytes) {
   struct rlimit limit = {};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < mebibytes << 20;
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur < mebibytes << 20;
 }
 
 // Without page and heap events the tracer maps 7 MB, and an interpreter (3.11)
 // 6 MB until its first line runs. The rest is for the program.
 constexpr size_t kLeastBytes = size_t{24} << 20;
+// Of these, what is private and may be written, for the interpreter and the
+// tracer's tables.
+constexpr size_t kLeastDataBytes = size_t{13} << 20;
+
+bool HasRoom(size_t bytes, int protection) {
+  void* const probe = mmap(nullptr, bytes, protection,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) return false;
+  munmap(probe, bytes);
+  return true;
+}
+
+bool HasRoomForData() {
+  return !IsBelow(RLIMIT_DATA, 4096) ||
+         HasRoom(kLeastDataBytes, PROT_READ | PROT_WRITE);
+}
 
 }  // namespace
 
 const char* WhyNoRoom() {
-  void* const probe = mmap(nullptr, kLeastBytes, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (probe == MAP_FAILED) {
+  if (!HasRoom(kLeastBytes, PROT_NONE)) {
     return "too little address space is allowed (ulimit -v)";
   }
-  munmap(probe, kLeastBytes);
-  return nullptr;
+  return HasRoomForData() ? nullptr
+                          : "too little memory is allowed (ulimit -d)";
 }
 
-// Debian's 3.11 prints a line in 12.8 MB, and ours in 15 MB.
-bool FitsPlainPythonOnly() { return AddressSpaceIsBelow(20); }
+// Debian's 3.11 prints a line in 12.8 MB, 5 MB of them data; ours in 15 MB.
+bool FitsPlainPythonOnly() {
+  return IsBelow(RLIMIT_AS, 20) || IsBelow(RLIMIT_DATA, 10);
+}
 
 std::string LeaveOutUnasked(Options* options) {
   // Little more than the interpreter itself needs.
-  const bool is_short = AddressSpaceIsBelow(64);
+  const bool is_short = IsBelow(RLIMIT_AS, 64);
   bool pages = false, heap = false;  // left out
   if (!options->trace_given && options->trace_pages) {
     pages = is_short || HasSanitizer();

@@ -18,8 +18,9 @@ namespace pymemrun {
 // Empty, or what is not recorded therefore, and why.
 std::string LeaveOutUnasked(Options* options);
 
-// Null where the limit on address space leaves room for the tracer beside an
-// interpreter that does little; else why not: the program would fail for us.
+// Null where the limits on address space and data leave room for the tracer
+// beside an interpreter that does little; else why not: the program would fail
+// for us.
 const char* WhyNoRoom();
 // Whether it leaves so little that a plain interpreter may start where this
 // program, which is larger by some MiB, does not.

@@ -82,6 +82,34 @@ class NarrowPlacesTest(support.ProgramTest):
         if tried == 0:
             self.skipTest("no plain interpreter runs in so little")
 
+    def test_where_a_plain_interpreter_has_data_enough_the_program_runs(self):
+        script = self.write("little.py", "print('ran')")
+        tried = 0
+        for kilobytes in range(6000, 13000, 1000):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_DATA, (kilobytes << 10,) * 2)
+            plain = subprocess.run([support.PYTHON, script], preexec_fn=limit, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            if plain.returncode != 0:
+                continue
+            tried += 1
+            run = self.pymemrun("--delivery", ("embed", "preload")[tried % 2], script,
+                                preexec=limit)
+            self.assertEqual((run.stdout, run.stderr),
+                             ("ran\n", "pymemrun: too little memory is allowed "
+                                       "(ulimit -d); the program runs untraced\n"))
+        if tried == 0:
+            self.skipTest("no plain interpreter runs in so little")
+
+    def test_a_limit_on_open_files_is_named(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6))
+        script = self.write("little.py", "print('ran')")
+        run = self.pymemrun(script, preexec=limit)
+        self.assertEqual(run.stdout, "ran\n")
+        self.assertIn("Too many open files (ulimit -n); the program runs untraced",
+                      run.stderr)
+
     def test_what_little_address_space_leaves_out_is_said(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (60000 << 10,) * 2)

@@ -82,5 +82,17 @@ TEST(CallFilterTest, ThreadFileAndOwnChooseAmongCalls) {
   EXPECT_THAT(flow.out, Not(HasSubstr(",a,")));
 }
 
+TEST(PeaksOfAPartTest, KeepTheirNumbers) {
+  CallRun run;
+  Busy(&run);
+  EXPECT_EQ(
+      run.Report({"peaks", "--min", "299K", "--from", "7", "--to", "8"}).out,
+      "3: MainThread>/src/lib.py:45:d=>307200\n"
+      "4: MainThread>/src/main.py:25:b=>768000\n");
+  EXPECT_THAT(run.Report({"peaks", "--min", "299K", "--to", "1"}).err,
+              HasSubstr("no call changed RSS by more than 299.0 KiB "
+                        "then\n"));
+}
+
 }  // namespace
 }  // namespace pymemrun

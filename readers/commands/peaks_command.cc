@@ -8,6 +8,7 @@
 #include "readers/options/help_text.h"
 #include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "text/report_text.h"
@@ -15,6 +16,12 @@
 
 namespace pymemrun {
 namespace {
+
+// Numbers are those of the whole run.
+struct NumberedPeak {
+  size_t number;
+  EndedCall call;
+};
 
 class PeaksCommand final : public ReportCommand {
  public:
@@ -32,6 +39,7 @@ class PeaksCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     peaks_.Add(app);
+    range_.Add(app);
     attribution_.Add(app);
     table_.Add(app, 0, ": a row for each peak");
     files_.AddOutput(app);
@@ -42,13 +50,17 @@ class PeaksCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  void Print(const std::vector<NumberedPeak>& peaks, const PeakReplay& replay,
+             OutputBuffer* output) const;
+
   PeakOptions peaks_;
+  RangeOptions range_;
   CallAttribution attribution_;
   TableOptions table_;
 };
 
-Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
-                absl::string_view prefix) {
+Table PeakTable(const std::vector<NumberedPeak>& peaks,
+                const PeakReplay& replay, absl::string_view prefix) {
   const RunIndex& index = replay.index();
   Table table;
   table.headings = {{"peak", "peak"},
@@ -63,11 +75,10 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
                     {"call_event", "call"},
                     {"thread_growth_bytes", "by thread", CellLook::kBytes},
                     {"unix_s", ""}};
-  for (const EndedCall& peak : peaks) {
+  for (const auto& [number, peak] : peaks) {
     const SourceLocation where = index.Resolve(peak.site);
     table.rows.push_back(
-        {uint64_t{table.rows.size() + 1},
-         static_cast<double>(peak.time_us) * 1e-6,
+        {uint64_t{number}, static_cast<double>(peak.time_us) * 1e-6,
          std::string(index.LatestThreadLabel(peak.thread)),
          std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
          std::string(where.function), peak.growth_bytes,
@@ -77,6 +88,20 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
   }
   table.places = table.rows.size();
   return table;
+}
+
+void PeaksCommand::Print(const std::vector<NumberedPeak>& peaks,
+                         const PeakReplay& replay, OutputBuffer* output) const {
+  if (!table_.as_text()) {
+    PrintTable(PeakTable(peaks, replay, peaks_.prefix), table_.format(),
+               output);
+    return;
+  }
+  for (const auto& [number, peak] : peaks) {
+    output->Append(absl::StrCat(
+        TerminalText(PeakLine(number, peak, replay.index(), peaks_.prefix)),
+        "\n"));
+  }
 }
 
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
@@ -93,24 +118,25 @@ int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   if (SayNoThread(replay.threads(), file->shown_name(), console)) {
     return kExitUsage;
   }
-  std::vector<EndedCall> peaks = replay.Peaks();
-  if (!peaks.empty()) attribution_.SayWhatCounts(replay, *file, console);
+  MomentRange range;
+  int code = kExitUsage;
+  if (range_.any() && !range_.Find(file.get(), console, &range, &code)) {
+    return code;
+  }
   const uint64_t limit = table_.limit();
-  if (limit != 0 && peaks.size() > limit) peaks.resize(limit);
-  if (!table_.as_text()) {
-    PrintTable(PeakTable(peaks, replay, peaks_.prefix), table_.format(),
-               output);
-    return file->code();
+  std::vector<NumberedPeak> peaks;
+  size_t number = 0;
+  for (const EndedCall& call : replay.Peaks()) {
+    ++number;
+    if (call.time_us < range.from_us || call.time_us > range.to_us) continue;
+    if (limit == 0 || peaks.size() < limit) peaks.push_back({number, call});
   }
-  for (size_t i = 0; i < peaks.size(); ++i) {
-    output->Append(absl::StrCat(
-        TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
-        "\n"));
-  }
-  if (peaks.empty()) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": no call changed RSS by more than ",
-                             HumanBytes(peaks_.rule.min_bytes)));
+  if (!peaks.empty()) attribution_.SayWhatCounts(replay, *file, console);
+  Print(peaks, replay, output);
+  if (peaks.empty() && table_.as_text()) {
+    console.Say(absl::StrCat(
+        file->shown_name(), ": no call changed RSS by more than ",
+        HumanBytes(peaks_.rule.min_bytes), number == 0 ? "" : " then"));
   }
   return file->code();
 }

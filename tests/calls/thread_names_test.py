@@ -28,6 +28,20 @@ import os
 os._exit(0)
 '''
 
+# Threads that have waited for long, and end soon after they got another name.
+RENAMED_LATE = r'''
+import threading, time
+def work(n):
+    time.sleep(.03)
+    threading.current_thread().name = f"renamed {n}"
+    last(n)
+def last(n):
+    return n
+threads = [threading.Thread(target=work, args=(n,), name="worker") for n in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+'''
+
 # A loop without calls has no event in which its name could be seen. It gets another
 # afterwards.
 RENAMED_AFTER_A_LOOP = r'''
@@ -113,6 +127,13 @@ class ThreadNamesTest(support.ProgramTest):
                                     for frame in entry["stack"])}
                 self.assertEqual({name.rpartition("#")[0] for name in names},
                                  {"worker renamed", "MainThread renamed"})
+
+    def test_a_thread_that_ends_soon_after_it_renamed_itself(self):
+        run = self.run_script(RENAMED_LATE, "--min-drss", "0")
+        fault_support.wait_for_collector_to_end(run.path)
+        names = {row["thread"].rpartition("#")[0] for row in run.rows()
+                 if row["function"] == "last"}
+        self.assertEqual(names, {f"renamed {n}" for n in range(8)})
 
     def test_a_thread_that_renames_itself_after_a_loop_has_its_new_name(self):
         run = self.run_script(RENAMED_AFTER_A_LOOP, "--trace", "gil", "--heap", "off")

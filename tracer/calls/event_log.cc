@@ -92,9 +92,10 @@ inline RawEvent Examine(const Parts& p, HotState& hot,
   }
   if constexpr (kVerify) p.verifier.Check(hot, stamp);
   const Place place = PlaceOf(p, hot, frame, what, arg);
+  if ((place.flags & kRenamesThread) != 0) ThreadRegistry::LookSoon();
   if (t_thread_id != 0) LookAtName(p, hot, stamp);
   if (t_thread_id != hot.current_thread) EnterThreadSlow(p, hot, frame);
-  *flags = place.flags;
+  *flags = place.flags & (kPassesFile | kPassesName);
   return {number,         stamp,          place.what_and_code,
           place.position, place.function, hot.current_thread,
           hot.rss_pages,  drss_pages};

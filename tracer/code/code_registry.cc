@@ -62,6 +62,16 @@ Entry& Recent(Entry* entries, uint64_t hash) {
   return entries[RecentSites::Index(hash)];
 }
 
+// threading.Thread.name, as it is set: its own argument and the new name.
+bool RenamesThread(const PyCodeObject* code, const PayloadText& file,
+                   const PayloadText& name) {
+  constexpr char kFile[] = "/threading.py";
+  constexpr uint32_t kLength = sizeof(kFile) - 1;
+  return code->co_argcount == 2 && strcmp(name.bytes, "name") == 0 &&
+         file.length >= kLength &&
+         strcmp(file.bytes + file.length - kLength, kFile) == 0;
+}
+
 // The deallocators of code objects and types, and who is told of deaths. One of
 // the process; children have it, too.
 struct Deaths {
@@ -132,7 +142,8 @@ inline bool CodeRegistry::DefineCode(HotState& hot, PyCodeObject* code,
   const PayloadText qualname = CopyText(2, facts.qualname);
   const PayloadText module = CopyText(3, ModuleName(frame));
   *flags = (filters_.PassesFile(file.bytes) ? kPassesFile : 0) |
-           (filters_.PassesFunction(name.bytes) ? kPassesName : 0);
+           (filters_.PassesFunction(name.bytes) ? kPassesName : 0) |
+           (RenamesThread(code, file, name) ? kRenamesThread : 0);
   const CodePayload head = {facts.first_line, facts.line_table_kind,
                             PymemrunStartPosition(code)};
   const PayloadText table = {static_cast<uint32_t>(facts.line_table_bytes),
@@ -265,6 +276,8 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
     cost_.CodeSeen(code);
     codes_.Insert(entry, made);
   }
+  // The hot path must not know it, but ask here each time.
+  if ((entry->flags & kRenamesThread) != 0) return {entry->id, entry->flags};
   Recent(tables_->recent.codes, HashAddress(code)) = *entry;
   hot.last_code = code;
   hot.last_code_id = entry->id;

@@ -16,6 +16,8 @@ struct SiteId {
 
 inline constexpr uint32_t kPassesFile = 1;
 inline constexpr uint32_t kPassesName = 2;
+// Of code objects: it gives a thread another name.
+inline constexpr uint32_t kRenamesThread = 4;
 
 // The tables' entries, here for the hot path.
 struct CodeEntry {

@@ -32,6 +32,8 @@ class ThreadRegistry {
     if (__builtin_expect(IsNameOld(stamp), 0)) LookAtNameSlow(hot, stamp);
 #endif
   }
+  // At its next event, or this one: it is getting another name.
+  static void LookSoon() { t_look_after = 0; }
   static bool IsNameOld(uint64_t stamp) {
     return stamp - t_looked >= t_look_after;
   }

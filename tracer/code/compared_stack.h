@@ -1,7 +1,7 @@
-// CurrentStack by comparison: the chain of frames is compared with that of the
-// stack before, for a caller may have gone on while a frame like the old one
-// was put in its place. What of it still stands keeps its ids, and usually only
-// the innermost instruction has moved.
+// CurrentStack by comparison, of all stacks or of shallow ones: the chain of
+// frames is compared with that of the stack before, for a caller may have gone
+// on while a frame like the old one was put in its place. What of it still
+// stands keeps its ids, and usually only the innermost instruction has moved.
 #ifndef PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
 #define PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
 
@@ -13,17 +13,22 @@
 
 namespace pymemrun {
 
-// Its functions are those of MarkedStack.
+// Its functions are those of CurrentStack.
 class ComparedStack {
  public:
   explicit constexpr ComparedStack(StackNodes& nodes) : nodes_(nodes) {}
 
   bool Create(HotState& hot);
   uint32_t Of(HotState& hot, const PymemrunFrame* top);
+  // The same of a stack of few frames; kTooDeep of another one.
+  static constexpr uint32_t kTooDeep = ~0u;
+  uint32_t OfShallow(HotState& hot, const PymemrunFrame* top);
   uint32_t AtEvent(HotState& hot, const PymemrunFrame* frame, bool) {
     return Of(hot, frame);
   }
   void CodeDied();
+  // The ids of all stacks may be others' from now on.
+  void NodesForgotten() { CodeDied(); }
   // Whether events are heard makes no difference here.
   void HeardBy(PymemrunHook) {}
   void EventsMissed() {}
@@ -31,7 +36,8 @@ class ComparedStack {
 
  private:
   struct Tables;
-  uint32_t Walk(const PymemrunFrame* frame);
+  uint32_t Walk(const PymemrunFrame* frame, uint32_t limit);
+  uint32_t StackOf(HotState& hot, uint32_t count);
   uint32_t SameLevels(uint32_t count) const;
   uint32_t Extend(HotState& hot, uint32_t count);
   uint32_t ExtendDeep(HotState& hot, uint32_t count);

@@ -180,6 +180,7 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
     ++level.depth;
   }
   uint32_t count = walk.count;
+  depth_ = level.depth + count;
   if (count > kMaxWalked) {
     const uint32_t depth = level.depth + count - 1;
     level.depth = static_cast<uint32_t>(FirstKept(depth)) - kStackBlock;
@@ -193,10 +194,15 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
   return level.stack;
 }
 
-inline void MarkedStack::ForgetNodes(HotState& hot) {
-  nodes_.Forget(hot);
+void MarkedStack::NodesForgotten(HotState& hot) {
+  hot.last_stack.frame = NoFrame();
   tables_->recent.Clear();
   valid_from_ = FrameMark::next_serial();
+}
+
+inline void MarkedStack::ForgetNodes(HotState& hot) {
+  nodes_.Forget(hot);
+  NodesForgotten(hot);
 }
 
 bool MarkedStack::Create(HotState& hot) {

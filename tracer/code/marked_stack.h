@@ -41,6 +41,11 @@ class MarkedStack {
   // A code object dies: its address, and those of its instructions, may become
   // another's.
   void CodeDied();
+  // The ids of all stacks may be others' from now on.
+  void NodesForgotten(HotState& hot);
+  // How many frames lie below the one that Of() or AtEvent() was last given, as
+  // far as it had to look.
+  uint32_t depth() const { return depth_; }
   // From here on events of `hook` tell of each call on the threads that have
   // it: what they do not tell of EventsMissed() says.
   void HeardBy(PymemrunHook hook) { hook_ = hook; }
@@ -75,6 +80,7 @@ class MarkedStack {
   uint64_t heard_from_ = 0;  // serial of the first mark of kHeard that counts
   PymemrunHook hook_ = nullptr;
   uint64_t frames_seen_ = 0;
+  uint32_t depth_ = 0;
 };
 
 }  // namespace pymemrun

@@ -37,6 +37,7 @@ void StackNodes::Forget(HotState& hot) {
   code_generation_ = codes_.generation();
   nodes_.Clear();
   last_id_ = 0;
+  ++times_forgotten_;
   PutForget(hot, ControlKind::kStackDef);
 }
 

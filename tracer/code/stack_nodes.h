@@ -36,6 +36,8 @@ class StackNodes {
   bool Fit(uint32_t nodes) const;
   // Forgets all nodes; ids begin anew, and those from before are void.
   void Forget(HotState& hot);
+  // How often all were forgotten.
+  uint32_t times_forgotten() const { return times_forgotten_; }
 
   // The id of the stack that is `frame` called from the stack `parent`, 0 for
   // none; sends the node if it is new. Returns 0 where the ring had no room, or
@@ -63,6 +65,7 @@ class StackNodes {
   CodeRegistry& codes_;
   PointerTable<Node, 1u << 16> nodes_;
   uint32_t last_id_ = 0;
+  uint32_t times_forgotten_ = 0;
   uint32_t code_generation_ = 0;  // of the code ids that the nodes are made of
 };
 

@@ -240,8 +240,9 @@ int MakeOurs(int fd, const RunIdentity& identity) {
 }
 
 int CannotCreate(const std::string& path, std::string* error) {
-  *error = "cannot create " + path + ": " + Reason(errno);
-  return -1;
+  const int why = errno;
+  *error = "cannot create " + path + ": " + Reason(why);
+  return why == EMFILE || why == ENFILE ? kNoDescriptors : -1;
 }
 
 }  // namespace

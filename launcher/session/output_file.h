@@ -48,13 +48,16 @@ std::string ExpandOutputName(const std::string& pattern,
 // The path with something added before its ending: `run-1.pb` of `run.pb`.
 std::string NameWith(const std::string& added, const std::string& path);
 
+inline constexpr int kNoDescriptors = -2;
+
 // Creates the run file: new, mode 0600 whatever the umask, never through a
 // symbolic link. On success returns a close-on-exec descriptor and sets *path
-// to the absolute path; otherwise returns -1 with one line in *error. A file
-// that was there is renamed (the default name: to its own start), replaced
-// (force, run files and empty ones only), each with the dumps of objects of its
-// run; or left alone with another name for the new one (numbered: `run-1.pb`
-// beside `run.pb`), or left alone and the call fails.
+// to the absolute path; otherwise returns -1, or kNoDescriptors where it is
+// their number that is limited, with one line in *error. A file that was there
+// is renamed (the default name: to its own start), replaced (force, run files
+// and empty ones only), each with the dumps of objects of its run; or left
+// alone with another name for the new one (numbered: `run-1.pb` beside
+// `run.pb`), or left alone and the call fails.
 int CreateOutputFile(const OutputRequest& request, std::string* path,
                      std::string* error);
 

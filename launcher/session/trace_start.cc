@@ -347,6 +347,7 @@ bool StartRun(const TraceRequest& request) {
                           }};
   std::string refused;
   run.files.output = CreateOutputFile(output, &run.path, &refused);
+  if (run.files.output == kNoDescriptors) return RunUntraced(refused);
   if (run.files.output < 0) {
     if (!error.empty()) return RunUntraced(error + "; " + refused);
     Say(request.unasked ? refused + kRunsUntraced : refused);

@@ -43,14 +43,16 @@ std::string StateLine(RereadFile* file) {
 }
 
 std::string TaskLine(RereadFile* file) {
-  TaskReplay replay;
-  replay.SumDone();
-  if (!file->Read(&replay) || !replay.has_tasks()) return "";
+  std::optional<TaskRowList> rows;
+  TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
   ThreadFilter all("", &replay.index());
   const TaskHeaps none;
-  const TaskRowList rows(replay, none, &all, TaskRows::kCoroutines,
-                         TaskOrder::kRan);
-  return LineWith(TaskSentences(replay, rows, ""), {" held the event loop "});
+  rows.emplace(TaskRowList::Options{TaskRows::kCoroutines}, &none, &all,
+               &replay.index());
+  if (!file->Read(&replay) || !replay.has_tasks()) return "";
+  rows->Finish();
+  rows->ReadNames(file, &replay);
+  return LineWith(TaskSentences(replay, *rows, ""), {" held the event loop "});
 }
 
 // What may be wrong, or else how busy it was.

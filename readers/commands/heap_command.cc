@@ -371,7 +371,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   replay.CountTemporary(temporary_);
   TaskTimelineReader tasks;
   if (by_ == GroupBy::kTask) {
-    if (!ReadTaskSteps(file.get(), console, &tasks, &code)) return code;
+    if (!ReadAllocatingSteps(file.get(), console, &tasks, &code)) return code;
     const bool with_stacks = stacks_.any() || leaks_ || table_.view.any();
     replay.TellTasksApart(&tasks, SourcesOfTasks(with_stacks));
   }

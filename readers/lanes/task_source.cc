@@ -39,7 +39,7 @@ class TaskTracks final : public ReplayVisitor {
   TaskTracks(const SourceOptions& options, TrackSink* sink)
       : options_(options), sink_(*sink), threads_(&index(), sink) {}
 
-  void OnTask(const TaskDef& task) override { names_.Add(task, index()); }
+  void OnTask(const TaskDef& task) override { names_.Add(task); }
   bool OnTasks(const TaskEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) {
       if (events[i].is_step()) Take(events[i]);
@@ -61,7 +61,7 @@ class TaskTracks final : public ReplayVisitor {
   const SourceOptions options_;
   TrackSink& sink_;
   TrackThreads threads_;
-  TaskNames names_;
+  TaskNames names_{&index()};
   std::vector<Step> steps_;
   absl::flat_hash_map<uint32_t, uint64_t> ran_us_;  // by task, of kept threads
   absl::flat_hash_map<uint32_t, uint32_t> lanes_;   // of tasks, 0: none yet

@@ -1,26 +1,43 @@
 #include "readers/task_steps/task_names.h"
 
+#include <string>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace pymemrun {
 
-void TaskNames::Add(const TaskDef& task, const RunIndex& index) {
-  if (tasks_.size() >= kMost && !tasks_.contains(task.task())) return;
-  const SourceLocation where = index.ResolveStack(task.stack());
+void TaskNames::KeepOnly(absl::flat_hash_set<uint32_t> tasks) {
+  keeps_only_ = true;
+  only_ = std::move(tasks);
+}
+
+void TaskNames::Add(const TaskDef& task) {
+  if (keeps_only_ && !only_.contains(task.task())) return;
+  if (tasks_.size() >= most_ && !tasks_.contains(task.task())) {
+    any_lost_ = true;
+    return;
+  }
   Task& kept = tasks_[task.task()];
   kept.stack = task.stack();
   kept.name = names_.Keep(task.name());
-  kept.label = names_.Keep(absl::StrCat(
-      task.name().empty() ? absl::StrCat("task ", task.task()) : task.name(),
-      where.qualname.empty() || where.qualname == task.name()
-          ? ""
-          : absl::StrCat(" ", where.qualname)));
+  if (kept.name == NamePool::kNoRoom) {
+    any_lost_ = true;
+    kept.name = {};
+  }
 }
 
 absl::string_view TaskNames::Label(uint32_t task) const {
   const auto found = tasks_.find(task);
-  return found != tasks_.end() ? found->second.label
-                               : names_.Keep(absl::StrCat("task ", task));
+  std::string label(Name(task));
+  if (label.empty()) label = absl::StrCat("task ", task);
+  if (found == tasks_.end()) return labels_.Keep(label);
+  const absl::string_view function =
+      index_->ResolveStack(found->second.stack).qualname;
+  if (!function.empty() && function != found->second.name) {
+    absl::StrAppend(&label, " ", function);
+  }
+  return labels_.Keep(label);
 }
 
 absl::string_view TaskNames::Name(uint32_t task) const {

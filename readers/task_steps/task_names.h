@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "format/trace.pb.h"
 #include "readers/run/name_pool.h"
@@ -17,8 +18,16 @@ namespace pymemrun {
 // thread safe.
 class TaskNames {
  public:
-  // A task's last definition counts. `index` has the stack of the definition.
-  void Add(const TaskDef& task, const RunIndex& index);
+  // `index` has the stacks of the definitions, and must outlive it.
+  explicit TaskNames(const RunIndex* index, size_t most = kMost)
+      : index_(index), most_(most) {}
+
+  // To be called first, if at all: what others are called need not be known.
+  void KeepOnly(absl::flat_hash_set<uint32_t> tasks);
+  // A task's last definition counts.
+  void Add(const TaskDef& task);
+  // There were more tasks, or longer names, than are kept.
+  bool any_lost() const { return any_lost_; }
 
   // "Task-7 worker"; of a task without a definition "task 7".
   absl::string_view Label(uint32_t task) const;
@@ -28,14 +37,18 @@ class TaskNames {
 
  private:
   struct Task {
-    absl::string_view label, name;
+    absl::string_view name;
     uint32_t stack = 0;
   };
   static constexpr size_t kMost = size_t{1} << 20;
   static constexpr size_t kNameBytes = size_t{64} << 20;
 
-  // Label() makes those that no definition made.
-  mutable NamePool names_{kNameBytes};
+  const RunIndex* index_;
+  size_t most_;
+  bool any_lost_ = false, keeps_only_ = false;
+  absl::flat_hash_set<uint32_t> only_;
+  NamePool names_{kNameBytes};
+  mutable NamePool labels_{kNameBytes};  // that were asked for
   absl::flat_hash_map<uint32_t, Task> tasks_;
 };
 

@@ -63,9 +63,14 @@ uint32_t TaskTimeline::TaskAt(uint32_t thread, uint64_t time_us) const {
 bool TaskTimelineReader::OnTasks(const TaskEvent* events, size_t count) {
   has_tasks_ = true;
   for (size_t i = 0; i < count; ++i) {
-    if (events[i].is_step()) {
-      timeline_.Add(index().FirstThread(events[i].thread), events[i]);
+    const TaskEvent& step = events[i];
+    if (!step.is_step()) continue;
+    const uint32_t thread = index().FirstThread(step.thread);
+    if (times_ != nullptr &&
+        !times_->Any(thread, step.begin_ns() / 1000, step.time_ns / 1000)) {
+      continue;
     }
+    timeline_.Add(thread, step);
   }
   return true;
 }
@@ -82,6 +87,17 @@ bool ReadTaskSteps(RereadFile* file, const Console& console,
                            "with pymemrun --trace tasks"));
   *code = file->whole() ? kExitUsage : file->code();
   return false;
+}
+
+bool ReadAllocatingSteps(RereadFile* file, const Console& console,
+                         TaskTimelineReader* steps, int* code) {
+  HeapTimes times;
+  if (!file->Read(&times)) {
+    *code = kExitFailed;
+    return false;
+  }
+  steps->OnlyAt(&times);
+  return ReadTaskSteps(file, console, steps, code);
 }
 
 }  // namespace pymemrun

@@ -9,6 +9,7 @@
 #include "format/tasks/task_event.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/run/reread_file.h"
+#include "readers/task_steps/heap_times.h"
 #include "readers/task_steps/task_names.h"
 
 namespace pymemrun {
@@ -48,10 +49,14 @@ class TaskTimeline {
 // Reads the steps of a run. Not thread safe.
 class TaskTimelineReader final : public ReplayVisitor {
  public:
+  // Keeps the steps alone in which something was allocated. `times` must live
+  // until the steps were read.
+  void OnlyAt(const HeapTimes* times) { times_ = times; }
+
   HeapUse heap_use() const override { return HeapUse::kNone; }
   bool OnTasks(const TaskEvent* events, size_t count) override;
   void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
-  void OnTask(const TaskDef& task) override { names_.Add(task, index()); }
+  void OnTask(const TaskDef& task) override { names_.Add(task); }
   void Finish() override { timeline_.Finish(); }
 
   bool has_tasks() const { return has_tasks_; }
@@ -59,8 +64,9 @@ class TaskTimelineReader final : public ReplayVisitor {
   const TaskNames& names() const { return names_; }
 
  private:
+  const HeapTimes* times_ = nullptr;
   TaskTimeline timeline_;
-  TaskNames names_;
+  TaskNames names_{&index()};
   bool has_tasks_ = false;
 };
 
@@ -68,6 +74,9 @@ class TaskTimelineReader final : public ReplayVisitor {
 // program is to exit with.
 bool ReadTaskSteps(RereadFile* file, const Console& console,
                    TaskTimelineReader* steps, int* code);
+// The same of steps that are asked who allocated, and nothing else.
+bool ReadAllocatingSteps(RereadFile* file, const Console& console,
+                         TaskTimelineReader* steps, int* code);
 
 }  // namespace pymemrun
 

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <deque>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "readers/heap/heap_source.h"
 #include "readers/places/thread_filter.h"
+#include "readers/run/reread_file.h"
 #include "readers/tasks/task_replay.h"
 
 namespace pymemrun {
@@ -35,49 +38,79 @@ struct TaskBytes {
 };
 struct TaskHeap {
   TaskBytes live, allocated;  // alive at the moment, and all
+
+  void Add(const TaskHeap& other) {
+    live.Add(other.live);
+    allocated.Add(other.allocated);
+  }
 };
 // By task; of rows by function, by StackDef.id of the function.
 using TaskHeaps = absl::flat_hash_map<uint32_t, TaskHeap>;
 
 struct TaskRow {
-  uint32_t task = 0;  // of several one
-  TaskSums sums;
+  TaskReplay::Task of;  // of a coroutine one of its tasks, with the sums of all
   TaskHeap heap;
 };
 
-// Rows in an order, each made when it is asked for: of a million tasks they
-// take little memory. Not thread safe.
+// Rows in an order. Memory is linear in the rows that are kept, and in the
+// tasks that allocated. Not thread safe.
 class TaskRowList {
  public:
-  // Those of the threads that are kept. All must outlive it. Of functions
-  // `heaps` has the threads that are kept.
-  TaskRowList(const TaskReplay& replay, const TaskHeaps& heaps,
-              ThreadFilter* keep, TaskRows by, TaskOrder order);
+  struct Options {
+    TaskRows by = TaskRows::kTasks;
+    TaskOrder order = TaskOrder::kRan;
+    size_t most = 0;  // rows of tasks that are kept, the first ones; 0: all
+  };
+  // All must outlive it. Rows are of the threads that are kept, and so are
+  // `heaps` of functions. `index` is the one of the replay.
+  TaskRowList(const Options& options, const TaskHeaps* heaps,
+              ThreadFilter* keep, const RunIndex* index)
+      : options_(options), heaps_(*heaps), keep_(*keep), index_(*index) {}
 
-  size_t size() const { return order_.size(); }
-  bool empty() const { return order_.empty(); }
-  TaskRows by() const { return by_; }
-  TaskRow operator[](size_t i) const;
-  // A task did not return: it is not done, or ended otherwise.
-  bool any_not_returned() const { return any_not_returned_; }
-  // From `begin` on, at most so many.
+  void Add(const TaskReplay::Task& task);
+  // All were added.
+  void Finish();
+
+  // REQUIRES, from here on: Finish() was called.
+  TaskRows by() const { return options_.by; }
+  uint64_t count() const { return count_; }  // with those that are not kept
+  // Of those that are kept, from `begin` on, at most so many.
   std::vector<TaskRow> Some(size_t begin, size_t most) const;
+  size_t kept() const { return rows_.size(); }
+  const TaskSums& all() const { return all_; }
+  // A task did not return: it is not done, or ended otherwise.
+  bool any_not_returned() const {
+    return all_.not_done + all_.raised + all_.cancelled > 0;
+  }
+  // What has most alive. Null: nothing has any.
+  const TaskRow* most_alive() const {
+    return most_alive_.heap.live.bytes > 0 ? &most_alive_ : nullptr;
+  }
+  // By more than the errors of both.
+  bool IsMostForSure() const;
+  // The coroutine whose tasks have most alive together. REQUIRES: any row.
+  const TaskRow& MostAliveFunction() const;
+  // Reads the names that rows and sums have, where the replay has not all.
+  void ReadNames(RereadFile* file, TaskReplay* replay) const;
 
  private:
-  struct Place {
-    double amount;
-    uint32_t task;   // of several one
-    uint32_t group;  // of groups_
-  };
-  void AddGroups(ThreadFilter* keep);
-  TaskRow RowOf(uint32_t task, const TaskReplay::Task& of) const;
+  bool IsBefore(const TaskRow& a, const TaskRow& b) const;
+  void Keep(const TaskRow& row);
+  void MakeFunctions();
+  void NoteAlive(const TaskRow& row);
+  absl::flat_hash_set<uint32_t> Named() const;
 
-  const TaskReplay& replay_;
+  const Options options_;
   const TaskHeaps& heaps_;
-  const TaskRows by_;
-  std::vector<TaskRow> groups_;  // of functions
-  std::vector<Place> order_;
-  bool any_not_returned_ = false;
+  ThreadFilter& keep_;
+  const RunIndex& index_;
+  TaskSums all_;
+  uint64_t count_ = 0;
+  absl::btree_map<uint32_t, TaskRow> by_stack_;  // of functions
+  std::vector<TaskRow> functions_;
+  std::deque<TaskRow> rows_;  // a heap with the last one first, until Finish()
+  absl::flat_hash_map<uint32_t, TaskBytes> alive_;  // of tasks with rows
+  TaskRow most_alive_;
 };
 
 }  // namespace pymemrun

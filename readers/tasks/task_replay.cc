@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "format/limits.h"
+
 namespace pymemrun {
 namespace {
 
@@ -35,7 +37,8 @@ void TaskSums::Add(const TaskSums& other) {
 // A greenlet that runs a library's code alone switches to others when they can
 // go on: gevent's hub.
 void TaskReplay::OnTask(const TaskDef& task) {
-  names_.Add(task, index());
+  names_->Add(task);
+  tasks_[task.task()].stack = task.stack();
   if (task.kind() == TASK_GREENLET && index().OwnStack(task.stack()) == 0) {
     hubs_.insert(task.task());
   }
@@ -97,6 +100,7 @@ void TaskReplay::Take(const TaskEvent& event) {
   Thread& thread = threads_[first];
   Task& task = tasks_[event.task];
   if (!std::exchange(task.has_begun, true)) {
+    task.task = event.task;
     task.thread = first;
     ++thread.under_way;
   }
@@ -107,7 +111,7 @@ void TaskReplay::Take(const TaskEvent& event) {
   step.ran_ns = event.lasted_ns;
   int64_t grown_bytes = event.grown_bytes;
   TakeWithin(event, &thread, &step, &grown_bytes);
-  step.from_stack = task.waits_at;
+  step.from_stack = task.waits_at != 0 ? task.waits_at : task.stack;
   step.to_stack = event.action == TASK_WAITS ? event.stack : 0;
   step.others = thread.under_way > 0 ? thread.under_way - 1 : 0;
   AddBlocked(event.task, &step);
@@ -127,11 +131,24 @@ void TaskReplay::EndTask(const TaskEvent& event, Thread* thread, Task* task) {
   task->sums.raised = event.action == TASK_RAISED ? 1 : 0;
   task->sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
   if (thread->under_way > 0) --thread->under_way;
-  if (!sums_done_) return;
-  if (task->sums.steps > 0) {
-    done_[{names_.Stack(event.task), task->thread}].Add(task->sums);
-  }
+  HandOver(*task);
   tasks_.erase(event.task);
+}
+
+void TaskReplay::HandOver(const Task& task) const {
+  if (task.sums.steps > 0) hand_over_(task);
+}
+
+void TaskReplay::OnFooter(const Footer& footer) {
+  const uint64_t end_us =
+      std::min<uint64_t>(footer.end_us(), kMaxTaskNanos / 1000);
+  end_ns_ = std::max(end_ns_, end_us * 1000);
+}
+
+void TaskReplay::Finish() {
+  end_ns_ = range_.Clamp(end_ns_);
+  for (const auto& [id, task] : tasks_) HandOver(task);
+  tasks_.clear();
 }
 
 // What of the step lies in the range. RSS is known where it ended.

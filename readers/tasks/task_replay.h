@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "format/limits.h"
 #include "readers/places/time_range.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/task_steps/task_names.h"
@@ -24,8 +24,8 @@ struct TaskStep {
   uint32_t thread = 0;  // its first ThreadDef.id
   uint64_t begin_ns = 0;
   uint64_t ran_ns = 0;  // without the steps within it
-  // StackDef.ids: where the task had waited before, and where it waits then; 0:
-  // it began with it, or was done.
+  // StackDef.ids: where the task had waited before, or its function where it
+  // began with it; and where it waits then, 0: it was done.
   uint32_t from_stack = 0, to_stack = 0;
   // The longest time without the GIL within it, and where that was; 0: none.
   uint64_t blocked_ns = 0;
@@ -56,26 +56,30 @@ struct TaskSums {
   void Add(const TaskSums& other);
 };
 
-// Time and memory are linear in the file. Not thread safe.
+// Time is linear in the file. Memory is linear in the tasks that were not done
+// at the same time. Not thread safe.
 class TaskReplay final : public ReplayVisitor {
  public:
   struct Task {
-    TaskSums sums;
+    uint32_t task = 0;
+    uint32_t stack = 0;  // StackDef.id of its coroutine's function; 0: unknown
     uint32_t thread = 0;
     uint32_t waits_at = 0;  // StackDef.id; 0: it runs, or is done
     bool has_begun = false, is_done = false;
     bool runs_at_end = false;  // within a step when the run ended
+    TaskSums sums;
   };
 
+  // Each task that did something in the range is handed over once: when it is
+  // done, or the run ends.
+  explicit TaskReplay(std::function<void(const Task&)> hand_over)
+      : hand_over_(std::move(hand_over)) {}
   // To be called first, if at all: sums are of this part of the time, and so is
   // who was done.
   void SetRange(const TimeRange& range) { range_ = range; }
-  // Likewise: tasks that are done are summed up, and are not in tasks().
-  void SumDone() { sums_done_ = true; }
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override {
-    has_heap_ = header.heap() != HEAP_OFF;
     is_estimate_ = header.heap() == HEAP_SAMPLED;
   }
   void OnTask(const TaskDef& task) override;
@@ -84,28 +88,20 @@ class TaskReplay final : public ReplayVisitor {
     lost_ = recording.lost();
   }
   bool OnTasks(const TaskEvent* events, size_t count) override;
-  void OnFooter(const Footer& footer) override {
-    end_ns_ = std::max(
-        end_ns_,
-        std::min<uint64_t>(footer.end_us(), kMaxTaskNanos / 1000) * 1000);
-  }
-  void Finish() override { end_ns_ = range_.Clamp(end_ns_); }
+  void OnFooter(const Footer& footer) override;
+  void Finish() override;
 
   bool has_tasks() const { return has_tasks_; }
-  bool has_heap() const { return has_heap_; }
   // What was allocated is known of a sample.
   bool is_estimate() const { return is_estimate_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
-  // By number, which is the order in which they began. Those that did nothing
-  // in the range have no steps.
-  const absl::btree_map<uint32_t, Task>& tasks() const { return tasks_; }
-  // See SumDone(): by StackDef.id of the function, and by thread.
-  using FunctionOnThread = std::pair<uint32_t, uint32_t>;
-  const absl::btree_map<FunctionOnThread, TaskSums>& done() const {
-    return done_;
+  // What tasks are called, unless there are very many.
+  const TaskNames& names() const { return *names_; }
+  // Of the tasks alone that were asked for.
+  void TakeNames(std::unique_ptr<TaskNames> names) {
+    names_ = std::move(names);
   }
-  const TaskNames& names() const { return names_; }
 
  private:
   // A step that may lie within one that has not ended.
@@ -123,6 +119,7 @@ class TaskReplay final : public ReplayVisitor {
   };
   // Steps within one step that are remembered.
   static constexpr size_t kMostWithin = 4096;
+  static constexpr size_t kNamesAtOnce = size_t{1} << 16;
 
   void Take(const TaskEvent& event);
   void TakeBlocked(const TaskEvent& event);
@@ -130,16 +127,17 @@ class TaskReplay final : public ReplayVisitor {
                TaskSums* sums);
   void AddBlocked(uint32_t task, TaskStep* step);
   void EndTask(const TaskEvent& event, Thread* thread, Task* task);
+  void HandOver(const Task& task) const;
   void TakeWithin(const TaskEvent& event, Thread* thread, TaskStep* step,
                   int64_t* grown_bytes);
 
   TimeRange range_;
-  bool has_tasks_ = false, has_heap_ = false, is_estimate_ = false;
+  bool has_tasks_ = false, is_estimate_ = false;
   uint64_t lost_ = 0, end_ns_ = 0;
-  TaskNames names_;
-  absl::btree_map<uint32_t, Task> tasks_;
-  absl::btree_map<FunctionOnThread, TaskSums> done_;
-  bool sums_done_ = false;
+  const std::function<void(const Task&)> hand_over_;
+  std::unique_ptr<TaskNames> names_ =
+      std::make_unique<TaskNames>(&index(), kNamesAtOnce);
+  absl::flat_hash_map<uint32_t, Task> tasks_;  // that are not done
   absl::flat_hash_map<uint32_t, Thread> threads_;
   absl::flat_hash_map<uint32_t, Blocked> blocked_;  // by task
   absl::flat_hash_set<uint32_t> hubs_;

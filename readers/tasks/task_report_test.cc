@@ -294,7 +294,23 @@ TEST(TaskReportTest, AnyNumberIsATask) {
   run.Task(~0u, "last", 77).Step(~0u, TASK_DONE, 0, 5);
   run.Step(4000000000u, TASK_DONE, 1, 5, 0, kMaxTaskBytes);
   run.Step(4000000000u, TASK_DONE, 1, 6, 0, kMaxTaskBytes);
-  EXPECT_EQ(Rows(run.Build(), {}).size(), 2u);
+  // What goes on after it was done is another task.
+  EXPECT_EQ(Rows(run.Build(), {}).size(), 3u);
+}
+
+// Of so many the names are read again, of those alone that are shown.
+TEST(TaskReportTest, OfVeryManyTasksThoseThatAreShownHaveTheirNames) {
+  constexpr uint32_t kTasks = 66000;
+  TaskRun run;
+  for (uint32_t task = 1; task <= kTasks; ++task) {
+    run.Task(task, absl::StrCat("job-", task))
+        .Step(task, TASK_DONE, task, task + (task == kTasks - 1 ? 9 : 1));
+  }
+  const std::string file = run.Build();
+  const std::string text = TaskReport(file, {"--limit", "1"}).out;
+  EXPECT_THAT(text, HasSubstr("\njob-65999 work"));
+  EXPECT_THAT(text, HasSubstr("65,999 more tasks not shown"));
+  EXPECT_THAT(TaskReport(file, {"--csv"}).out, HasSubstr("\njob-66000 work,"));
 }
 
 TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {

@@ -22,8 +22,8 @@ Cell TextCell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
 }
 
-std::string CoroutineOf(const TaskReplay& replay, uint32_t task) {
-  const uint32_t stack = replay.names().Stack(task);
+std::string CoroutineOf(const TaskReplay& replay, const TaskRow& row) {
+  const uint32_t stack = row.of.stack;
   return stack == 0 ? ""
                     : std::string(replay.index().ResolveStack(stack).qualname);
 }
@@ -31,15 +31,15 @@ std::string CoroutineOf(const TaskReplay& replay, uint32_t task) {
 // "Task-7 worker", or "worker" of all its tasks.
 Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
   if (by == TaskRows::kTasks) {
-    return std::string(replay.names().Label(row.task));
+    return std::string(replay.names().Label(row.of.task));
   }
-  const std::string coroutine = CoroutineOf(replay, row.task);
+  const std::string coroutine = CoroutineOf(replay, row);
   return coroutine.empty() ? std::string("?") : coroutine;
 }
 
 // Where the task is at the end.
 std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
-  const TaskReplay::Task& task = replay.tasks().at(row.task);
+  const TaskReplay::Task& task = row.of;
   if (task.sums.raised > 0) return "raised";
   if (task.sums.cancelled > 0) return "cancelled";
   if (task.is_done) return "done";
@@ -88,8 +88,8 @@ Cell Milliseconds(uint64_t ns, TableFormat format) {
 void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
                    bool with_errors, TableFormat format,
                    std::vector<Cell>* cells) {
-  const TaskSums& sums = row.sums;
-  const uint32_t stack = replay.names().Stack(row.task);
+  const TaskSums& sums = row.of.sums;
+  const uint32_t stack = row.of.stack;
   const SourceLocation where = replay.index().ResolveStack(stack);
   const bool is_task = by == TaskRows::kTasks;
   cells->push_back(with_errors ? WholeNumber(row.heap.allocated.Error())
@@ -100,12 +100,13 @@ void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
   cells->push_back(Milliseconds(sums.longest.blocked_ns, format));
   cells->push_back(SecondsCell(sums.first_ns, format));
   cells->push_back(SecondsCell(sums.last_ns, format));
-  cells->push_back(
-      is_task ? TextCell(std::string(replay.names().Name(row.task))) : Cell());
-  cells->push_back(TextCell(CoroutineOf(replay, row.task)));
+  cells->push_back(is_task
+                       ? TextCell(std::string(replay.names().Name(row.of.task)))
+                       : Cell());
+  cells->push_back(TextCell(CoroutineOf(replay, row)));
   cells->push_back(stack == 0 ? Cell() : Cell(std::string(where.file)));
   cells->push_back(stack == 0 ? Cell() : Cell(uint64_t{where.first_line}));
-  cells->push_back(is_task ? Cell(uint64_t{row.task}) : Cell());
+  cells->push_back(is_task ? Cell(uint64_t{row.of.task}) : Cell());
   cells->push_back(sums.raised);
   cells->push_back(sums.cancelled);
 }
@@ -134,9 +135,7 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
   if (step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2) {
     return OwnLine(index, step.blocked_stack);
   }
-  const uint32_t from_stack =
-      step.from_stack != 0 ? step.from_stack : replay.names().Stack(step.task);
-  const std::string from = OwnLine(index, from_stack);
+  const std::string from = OwnLine(index, step.from_stack);
   if (step.is_cut) {
     return absl::StrCat(from, from.empty() ? "" : ", ",
                         "still runs at the end");
@@ -146,7 +145,7 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
   }
   if (from.empty()) return absl::StrCat("to ", OwnLine(index, step.to_stack));
   const SourceLocation to = OwnLocation(index, step.to_stack);
-  return OwnLocation(index, from_stack).file == to.file && to.line != 0
+  return OwnLocation(index, step.from_stack).file == to.file && to.line != 0
              ? absl::StrCat(from, " to :", to.line)
              : absl::StrCat(from, " to ", LineText(to));
 }
@@ -159,7 +158,7 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
   Table table;
   table.headings = Headings(by);
   for (const TaskRow& row : rows) {
-    const TaskSums& sums = row.sums;
+    const TaskSums& sums = row.of.sums;
     std::vector<Cell> cells = {
         NameOf(replay, row, by),
         is_task && format == TableFormat::kText ? Cell() : Cell(sums.tasks),

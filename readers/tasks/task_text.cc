@@ -1,9 +1,5 @@
 #include "readers/tasks/task_text.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -58,82 +54,40 @@ std::string AliveAt(const TaskReplay& replay, const std::string& who,
                       ErrorText(replay, live), " are alive at ", moment);
 }
 
-SourceLocation FunctionOf(const TaskReplay& replay, uint32_t task) {
-  return replay.index().ResolveStack(replay.names().Stack(task));
-}
-
-// What the tasks of one function have.
-struct Together {
-  uint64_t tasks = 0;
-  TaskBytes live;
-};
-
-std::string TogetherText(const TaskReplay& replay, absl::string_view function,
-                         const Together& of, const std::string& moment) {
+std::string TogetherText(const TaskReplay& replay, const TaskRow& function,
+                         const std::string& moment) {
+  const absl::string_view name =
+      replay.index().ResolveStack(function.of.stack).qualname;
   return AliveAt(replay,
-                 absl::StrCat(Counted(of.tasks, "task"), " of ",
-                              TerminalText(function)),
-                 of.live, moment) +
+                 absl::StrCat(Counted(function.of.sums.tasks, "task"), " of ",
+                              name.empty() ? "?" : TerminalText(name)),
+                 function.heap.live, moment) +
          ".\n";
 }
 
-// Of many small tasks of one function no single one matters: empty where one
+// Of many small tasks of one function no single one matters: false where one
 // has a good part of what they have.
-std::string AliveTogether(const TaskReplay& replay, const TaskRowList& rows,
-                          const TaskRow& most, const std::string& moment) {
+bool AreSmall(const TaskReplay& replay, const TaskRow& most,
+              const TaskRow& function) {
   constexpr double kGoodPart = 0.25;
-  std::map<std::tuple<absl::string_view, uint32_t, absl::string_view>, Together>
-      sums;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const TaskRow row = rows[i];
-    const SourceLocation where = FunctionOf(replay, row.task);
-    Together& sum = sums[{where.file, where.first_line, where.qualname}];
-    sum.tasks += row.sums.tasks;
-    sum.live.Add(row.heap.live);
-  }
-  const auto first = std::max_element(
-      sums.begin(), sums.end(), [](const auto& a, const auto& b) {
-        return a.second.live.bytes < b.second.live.bytes;
-      });
-  const absl::string_view name = std::get<2>(first->first);
-  const double all = first->second.live.bytes;
-  if (name.empty() || most.heap.live.bytes >= kGoodPart * all) return "";
-  return TogetherText(replay, name, first->second, moment);
-}
-
-// By more than the errors of both.
-bool IsMostForSure(const TaskRowList& rows, const TaskRow& most) {
-  const TaskBytes& live = most.heap.live;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const TaskRow row = rows[i];
-    if (row.task != most.task &&
-        live.bytes - row.heap.live.bytes <=
-            std::hypot(live.Error(), row.heap.live.Error())) {
-      return false;
-    }
-  }
-  return true;
+  return !replay.index().ResolveStack(function.of.stack).qualname.empty() &&
+         most.heap.live.bytes < kGoodPart * function.heap.live.bytes;
 }
 
 std::string MostAlive(const TaskReplay& replay, const TaskRowList& rows,
                       const std::string& moment) {
-  TaskRow most = rows[0];
-  for (size_t i = 1; i < rows.size(); ++i) {
-    const TaskRow row = rows[i];
-    if (row.heap.live.bytes > most.heap.live.bytes) most = row;
-  }
-  const TaskBytes& live = most.heap.live;
-  if (live.bytes <= 0) return "";
+  const TaskRow* const most = rows.most_alive();
+  if (most == nullptr) return "";
   if (rows.by() == TaskRows::kCoroutines) {
-    const absl::string_view name = FunctionOf(replay, most.task).qualname;
-    return TogetherText(replay, name.empty() ? "?" : name,
-                        {most.sums.tasks, live}, moment);
+    return TogetherText(replay, *most, moment);
   }
-  std::string together = AliveTogether(replay, rows, most, moment);
-  if (!together.empty()) return together;
-  return absl::StrCat(AliveAt(replay, NameOf(replay, most.task), live, moment),
-                      IsMostForSure(rows, most) ? ", the most of all" : "",
-                      ".\n");
+  const TaskRow& function = rows.MostAliveFunction();
+  if (AreSmall(replay, *most, function)) {
+    return TogetherText(replay, function, moment);
+  }
+  return absl::StrCat(
+      AliveAt(replay, NameOf(replay, most->of.task), most->heap.live, moment),
+      rows.IsMostForSure() ? ", the most of all" : "", ".\n");
 }
 
 // "1 ended by an exception, 2 were cancelled.", where there are such.
@@ -154,9 +108,8 @@ std::string Ends(const TaskSums& all) {
 
 std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
                           const std::string& moment) {
-  if (rows.empty()) return "No task ran in what was read.\n";
-  TaskSums all;
-  for (size_t i = 0; i < rows.size(); ++i) all.Add(rows[i].sums);
+  if (rows.count() == 0) return "No task ran in what was read.\n";
+  const TaskSums& all = rows.all();
   std::string text = absl::StrCat(
       Counted(all.tasks, "task"), " ran ", Counted(all.steps, "step"), ", ",
       HumanSeconds(all.ran_ns / 1000), " in all; ",

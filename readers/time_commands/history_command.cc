@@ -214,7 +214,7 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   HeapHistoryReplay replay(options);
   TaskTimelineReader steps;
   if (options.by == GroupBy::kTask) {
-    if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
+    if (!ReadAllocatingSteps(file.get(), console, &steps, &code)) return code;
     replay.TellTasksApart(&steps, TaskSources::kTasks);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;

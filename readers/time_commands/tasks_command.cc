@@ -69,6 +69,13 @@ class TasksCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  // Machines get all rows, unless they say otherwise.
+  size_t MostRows() const {
+    return table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
+  }
+  void PrintText(const TaskReplay& replay, const TaskRowList& rows,
+                 const std::string& moment, OutputBuffer* output) const;
+
   std::optional<Moment> at_;  // nothing: the peak
   RangeOptions range_;
   TableOptions table_;
@@ -81,12 +88,13 @@ class TasksCommand final : public ReportCommand {
 // whose name is `moment`. Returns kExitOk, or why there is nothing to report,
 // which has been said.
 int ReadHeaps(RereadFile* file, const Moment& at, TaskRows by,
-              ThreadFilter* keep, const Console& console, TaskHeaps* heaps,
-              std::string* moment) {
+              const HeapTimes& times, ThreadFilter* keep,
+              const Console& console, TaskHeaps* heaps, std::string* moment) {
   int code = kExitOk;
   std::vector<HeapMoment> moments = FindHeapMoments({at}, file, console, &code);
   if (moments.empty()) return std::max<int>(code, kExitFailed);
   TaskTimelineReader steps;
+  steps.OnlyAt(&times);
   if (!file->Read(&steps)) return kExitFailed;
   HeapMoments heap(std::move(moments), /*to_end=*/true);
   const bool by_function = by == TaskRows::kCoroutines;
@@ -109,67 +117,72 @@ int ReadHeaps(RereadFile* file, const Moment& at, TaskRows by,
 
 // For machines: a million rows as a table take gigabytes.
 void PrintParts(const TaskReplay& replay, const TaskRowList& rows,
-                uint64_t limit, bool with_heap, TableFormat format,
-                OutputBuffer* output) {
+                bool with_heap, TableFormat format, OutputBuffer* output) {
   constexpr size_t kRows = 1024;
-  const size_t count = limit == 0 ? rows.size() : std::min(rows.size(), limit);
   TableParts parts(format, output);
   size_t begin = 0;
   do {
-    const size_t most = std::min(kRows, count - begin);
-    parts.Print(TaskTable(replay, rows.Some(begin, most), rows.by(), with_heap,
+    parts.Print(TaskTable(replay, rows.Some(begin, kRows), rows.by(), with_heap,
                           /*with_states=*/true, format));
-    begin += most;
-  } while (begin < count);
+    begin += kRows;
+  } while (begin < rows.kept());
   parts.Finish();
+}
+
+void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
+                             const std::string& moment,
+                             OutputBuffer* output) const {
+  output->AppendLines(absl::StrCat(TaskSentences(replay, rows, moment), "\n"));
+  if (rows.count() == 0) return;
+  const uint64_t limit = table_.limit();
+  Table table =
+      TaskTable(replay, rows.Some(0, limit == 0 ? rows.kept() : limit), by_,
+                !moment.empty(), rows.any_not_returned(), table_.format());
+  DropEmptyColumns(&table);
+  PrintTable(table, table_.format(), output);
+  const bool of_tasks = by_ == TaskRows::kTasks;
+  output->AppendLines(table_.NotShown(rows.count(),
+                                      of_tasks ? "task" : "coroutine",
+                                      of_tasks ? "tasks" : "coroutines"));
 }
 
 int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  TaskReplay replay;
   int code = kExitOk;
   MomentRange range;
   if (!range_.Find(file.get(), console, &range, &code)) return code;
-  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
-  const bool of_tasks = by_ == TaskRows::kTasks;
-  if (!of_tasks) replay.SumDone();
-  if (!file->Read(&replay)) return kExitFailed;
-  if (!replay.has_tasks()) {
+  HeapTimes times;
+  if (!file->Read(&times)) return kExitFailed;
+  if (!times.has_tasks()) {
     console.Say(absl::StrCat(
         file->shown_name(),
         ": has no steps of tasks: record them with pymemrun --trace tasks"));
     return file->whole() ? kExitUsage : file->code();
   }
-  ThreadFilter keep(thread_, &replay.index());
+  ThreadFilter keep(thread_, &file->threads());
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
-  if (replay.has_heap() && !range_.any()) {
-    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, &keep, console,
-                     &heaps, &moment);
+  if (times.has_heap() && !range_.any()) {
+    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, times, &keep,
+                     console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
-  const TaskRowList rows(replay, heaps, &keep, by_, order_);
-  const bool with_heap = !moment.empty();
-  if (!table_.as_text()) {
-    // Machines get all rows, unless they say otherwise.
-    PrintParts(replay, rows, table_.given_limit.value_or(0), with_heap,
-               table_.format(), output);
-    return file->code();
+  std::optional<TaskRowList> rows;
+  TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
+  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
+  rows.emplace(TaskRowList::Options{by_, order_, MostRows()}, &heaps, &keep,
+               &replay.index());
+  if (!file->Read(&replay)) return kExitFailed;
+  rows->Finish();
+  rows->ReadNames(file.get(), &replay);
+  if (table_.as_text()) {
+    PrintText(replay, *rows, moment, output);
+  } else {
+    PrintParts(replay, *rows, !moment.empty(), table_.format(), output);
   }
-  output->AppendLines(absl::StrCat(TaskSentences(replay, rows, moment), "\n"));
-  if (rows.empty()) return file->code();
-  const uint64_t limit = table_.limit();
-  Table table =
-      TaskTable(replay, rows.Some(0, limit == 0 ? rows.size() : limit), by_,
-                with_heap, rows.any_not_returned(), table_.format());
-  DropEmptyColumns(&table);
-  PrintTable(table, table_.format(), output);
-  output->AppendLines(table_.NotShown(rows.size(),
-                                      of_tasks ? "task" : "coroutine",
-                                      of_tasks ? "tasks" : "coroutines"));
   return file->code();
 }
 

@@ -2,8 +2,9 @@
 // each allocation or event has one. What was found before is kept, and holds as
 // long as the frames have not moved. A stack is compared with the one before.
 // Where the interpreter's frames can be marked (tracer/cpython/frame_mark.h)
-// this is for shallow ones alone: others are followed from the top down to the
-// first frame whose mark stands. GIL held; nothing allocates.
+// this is for shallow ones, and those whose frames cannot: others are followed
+// from the top down to the first frame whose mark stands. GIL held; nothing
+// allocates.
 #ifndef PYMEMRUN_TRACER_CODE_CURRENT_STACK_H_
 #define PYMEMRUN_TRACER_CODE_CURRENT_STACK_H_
 
@@ -28,18 +29,20 @@ class CurrentStack final {
   // frame of it runs Python code, or a definition found no room.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
     uint32_t stack;
-    if (!is_deep_ && IsShallow(hot, top, &stack)) return stack;
+    if (way_ != kMarks && IsCompared(hot, top, &stack)) return stack;
+    const uint64_t seen = marked_.frames_seen();
     stack = marked_.Of(hot, top);
-    if (marked_.depth() < kShallowAgain) Change(hot, false);
+    Judge(hot, marked_.frames_seen() - seen);
     return stack;
   }
   // The same for an event of the frame, within our hook. `leaves`: the frame
   // is about to be left.
   uint32_t AtEvent(HotState& hot, const PymemrunFrame* frame, bool leaves) {
     uint32_t stack;
-    if (!is_deep_ && IsShallow(hot, frame, &stack)) return stack;
+    if (way_ != kMarks && IsCompared(hot, frame, &stack)) return stack;
+    const uint64_t seen = marked_.frames_seen();
     stack = marked_.AtEvent(hot, frame, leaves);
-    if (marked_.depth() < kShallowAgain) Change(hot, false);
+    Judge(hot, marked_.frames_seen() - seen);
     return stack;
   }
 
@@ -60,19 +63,41 @@ class CurrentStack final {
   }
 
  private:
+  // Shallow stacks are compared, or all for a while.
+  enum Way { kShallow, kMarks, kAll };
   // Fewer than what is too deep to be compared, so that calls and returns
   // around that depth change nothing.
   static constexpr uint32_t kShallowAgain = 5;
+  // Most frames of a stack cannot be marked: so many were looked at, so often
+  // in a row, and so many stacks are compared then.
+  static constexpr uint64_t kManyFrames = 32;
+  static constexpr uint32_t kOften = 4, kWhile = 64;
 
-  bool IsShallow(HotState& hot, const PymemrunFrame* top, uint32_t* stack) {
+  bool IsCompared(HotState& hot, const PymemrunFrame* top, uint32_t* stack) {
+    if (way_ == kAll) {
+      *stack = compared_.Of(hot, top);
+      if (--left_ == 0) Change(hot, kMarks);
+      return true;
+    }
     *stack = compared_.OfShallow(hot, top);
     if (__builtin_expect(*stack != ComparedStack::kTooDeep, 1)) return true;
-    Change(hot, true);
+    Change(hot, kMarks);
     return false;
   }
+  // After marks were followed for so many frames.
+  void Judge(HotState& hot, uint64_t looked_at) {
+    if (marked_.depth() < kShallowAgain) Change(hot, kShallow);
+    if (__builtin_expect(looked_at < kManyFrames, 1)) {
+      if (looked_at != 0) times_many_ = 0;
+    } else if (looked_at > marked_.depth() / 4 && ++times_many_ == kOften) {
+      times_many_ = 0;
+      left_ = kWhile;
+      Change(hot, kAll);
+    }
+  }
   // What the other way has found holds on, if the ids do.
-  void Change(HotState& hot, bool is_deep) {
-    is_deep_ = is_deep;
+  void Change(HotState& hot, Way way) {
+    way_ = way;
     if (nodes_.times_forgotten() == times_forgotten_) return;
     times_forgotten_ = nodes_.times_forgotten();
     marked_.NodesForgotten(hot);
@@ -82,7 +107,9 @@ class CurrentStack final {
   StackNodes& nodes_;
   MarkedStack marked_;
   ComparedStack compared_;
-  bool is_deep_ = false;
+  Way way_ = kShallow;
+  uint32_t times_many_ = 0;
+  uint32_t left_ = 0;
   uint32_t times_forgotten_ = 0;
 };
 #else

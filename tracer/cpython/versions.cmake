@@ -18,8 +18,9 @@ if(PYMEMRUN_PYTHON_VERSION VERSION_GREATER_EQUAL 3.11)  # see finalize_watch.c
   list(APPEND PYMEMRUN_RENAMED_FUNCTIONS _PyAtExit_Call)
 endif()
 
-# As PYMEMRUN_FRAME_MARKS and PYMEMRUN_MONITORING in the versions' headers: for
-# tests and benchmarks of what only these versions have.
+# As PYMEMRUN_FRAME_MARKS, where the interpreter is linked, and PYMEMRUN_MONITORING
+# in the versions' headers: for tests and benchmarks of what only these versions
+# have. Those of CPython 3.12 and 3.13 are in launcher/preload/preload_objects.cmake.
 string(COMPARE EQUAL "${PYMEMRUN_PYTHON_VERSION}" 3.11 PYMEMRUN_HAS_FRAME_MARKS)
 if(PYMEMRUN_PYTHON_VERSION VERSION_LESS 3.12)
   set(PYMEMRUN_HAS_PROFILE_SLOTS ON)

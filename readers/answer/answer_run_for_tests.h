@@ -24,14 +24,14 @@ class AnswerRun {
  public:
   bool pages = true, heap = true, native = true;
   uint64_t file_mib = 0;  // that the kernel counts at 3.5 s; 0: it does not
-  std::string script = "/src/job.py";
+  std::string script = "/src/job.py", called = "ones";
   bool footer = true, gil_and_tasks = false;
   Footer::End end = Footer::EXIT;
-  uint64_t hwm_mib = 60;
-  uint32_t children = 0;         // that were not traced
+  uint64_t hwm_mib = 60, rss_mib = 60;  // the latter at the peak
+  uint32_t children = 0;                // that were not traced
   std::vector<HeapEvent> later;  // in the batch of line 4's block, behind it
   uint64_t before_blocks = 0;    // of line 4, one a page from before tracing
-  uint64_t rss_mib = 60;         // at the peak
+  uint64_t start_mib = 0;  // of pages that came at time 0, from 8 * kStart on
 
   std::string Build() const {
     StringSink sink;
@@ -56,7 +56,7 @@ class AnswerRun {
     }
     const uint32_t module = builder.AddCode(script, "<module>", 1);
     const uint32_t library = builder.AddCode(
-        "/usr/lib/python3/dist-packages/numpy/core/numeric.py", "ones", 136);
+        "/usr/lib/python3/dist-packages/numpy/core/numeric.py", called, 136);
     const uint32_t three = builder.AddStack(0, module, 3);
     const uint32_t ones = builder.AddStack(three, library, 191);
     const uint32_t four = builder.AddStack(0, module, 4);
@@ -66,6 +66,7 @@ class AnswerRun {
     if (before_blocks > 0) {
       builder.AddHeap(AllocEvents(20, 100 * kPage, before_blocks, kPage, four));
     }
+    AddPages(&builder, 0, 8 * kStart, start_mib * kMiB, four, heap_mapping);
     if (pages) {
       builder.AddResidency(
           0, 10, 4 * kMiB,

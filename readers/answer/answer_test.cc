@@ -115,6 +115,18 @@ TEST(AnswerTest, LinesAreThoseOfTheUsersOwnCode) {
   EXPECT_EQ(places[2].file_bytes, 2 * kMiB);
 }
 
+// A decorator's function, or one that nobody writes, is no name for a call.
+TEST(AnswerTest, ACallIsNamedOnlyAsUsersWriteIt) {
+  AnswerRun run;
+  for (const char* const hidden :
+       {"deprecate.<locals>.wrapper", "Col.__call__"}) {
+    run.called = hidden;
+    EXPECT_EQ(Read(run)->peak.split.places[0].called, "");
+  }
+  run.called = "DataFrame.__init__";
+  EXPECT_EQ(Read(run)->peak.split.places[0].called, "numpy DataFrame.__init__");
+}
+
 TEST(AnswerTest, TheThreadThatDidItIsNamed) {
   const auto answer = Read({});
   ASSERT_NE(answer, nullptr);
@@ -172,6 +184,28 @@ TEST(AnswerTest, PagesThatLeftUnseenAreOfFreeMemory) {
     EXPECT_EQ(peak.rss_bytes, rss * kMiB);
     EXPECT_EQ(peak.free_bytes, free * kMiB);
     EXPECT_EQ(peak.unattributed_bytes, rest * kMiB);
+    EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+  }
+}
+
+// What the interpreter's start left free was there before tracing. A block that
+// comes to lie there is its line's.
+TEST(AnswerTest, MemoryOfTheInterpretersStartIsNotFree) {
+  AnswerRun run;
+  run.start_mib = 5;
+  run.rss_mib = run.hwm_mib = 65;
+  for (const uint64_t block : {uint64_t{0}, uint64_t{1000}, 2 * kMiB}) {
+    run.later.clear();
+    if (block > 0) {
+      run.later = {AllocEvent(2000002, 8 * kStart, block, /*stack=*/3)};
+    }
+    const auto answer = Read(run);
+    ASSERT_NE(answer, nullptr);
+    const MemorySplit& peak = answer->peak.split;
+    EXPECT_NEAR(peak.before_bytes, 8 * kMiB - block, 32);
+    EXPECT_NEAR(peak.python_bytes, 8 * kMiB + block, 32);
+    EXPECT_EQ(peak.free_bytes, 6 * kMiB);
+    EXPECT_EQ(peak.unattributed_bytes, 0);
     EXPECT_EQ(SumOf(peak), peak.rss_bytes);
   }
 }

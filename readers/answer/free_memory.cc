@@ -72,7 +72,12 @@ FreeMemory FindFreeMemory(const ResidentReplay& pages, const HeapReplay& heap,
     const double count = model.WeightOf(block);
     const bool is_main = address >= main.begin && address < main.end;
     if (is_main) {
-      main_live += count * static_cast<double>(block.size);
+      const PageMap::Run run =
+          pages.model().pages().At(address / pages.model().page_bytes());
+      // Such pages are not in main.bytes.
+      const bool before =
+          pages.model().owners()[run.owner].before_tracing() && run.owner != 0;
+      if (!before) main_live += count * static_cast<double>(block.size);
     } else if (block.size > kMostArenaBytes) {
       continue;
     } else {

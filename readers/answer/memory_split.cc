@@ -15,18 +15,22 @@
 namespace pymemrun {
 namespace {
 
-// "pandas read_csv": the frame that `own` called on the way to `stack`. Of a
-// decorator's function, which no user knows, the next one.
+// Of a decorator's function no user knows the name, nor is __call__ written.
+bool IsCalledByName(absl::string_view qualname) {
+  return !absl::StrContains(qualname, "<locals>") &&
+         !absl::EndsWith(qualname, ".__call__");
+}
+
+// "pandas read_csv": the frame that `own` called on the way to `stack`, or the
+// first one behind it that has the name that users write. Empty: none has.
 std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
-  if (stack == own || own == 0) return "";
-  uint32_t outermost = stack, known = 0;
+  if (own == 0) return "";
+  uint32_t known = 0;
   for (; stack != own; stack = index.ParentStack(stack)) {
-    outermost = stack;
-    const SourceLocation frame = index.ResolveStack(stack);
-    if (!absl::StrContains(frame.qualname, "<locals>")) known = stack;
+    if (IsCalledByName(index.ResolveStack(stack).qualname)) known = stack;
   }
-  const SourceLocation callee =
-      index.ResolveStack(known != 0 ? known : outermost);
+  if (known == 0) return "";
+  const SourceLocation callee = index.ResolveStack(known);
   // Importing is what the line itself says.
   if (OwnCode::IsImportMachinery(callee.file)) return "";
   const absl::string_view package = OwnCode::PackageOf(callee.file);
@@ -164,10 +168,9 @@ class Splitter {
         split_.stack_bytes - split_.before_bytes - split_.tracing_bytes;
     // More pages are known than there are: some of the free ones have left
     // unseen.
-    const double gone = std::clamp(-split_.unattributed_bytes, 0.0,
-                                   std::max(split_.free_bytes, 0.0));
-    split_.free_bytes -= gone;
-    split_.unattributed_bytes += gone;
+    TakeGone(&split_.free_bytes);
+    // Nor has a child all that its parent had.
+    if (pages_.header().forked()) TakeGone(&split_.before_bytes);
     if (pages_.has_page_events() && heap_ != nullptr) {
       split_.free = FindFreeMemory(pages_, *heap_, split_.free_bytes);
     }
@@ -177,6 +180,12 @@ class Splitter {
   }
 
  private:
+  void TakeGone(double* part) {
+    const double gone =
+        std::clamp(-split_.unattributed_bytes, 0.0, std::max(*part, 0.0));
+    *part -= gone;
+    split_.unattributed_bytes += gone;
+  }
   void SplitPages() {
     const ResidentModel& model = pages_.model();
     split_.before_bytes = static_cast<double>(model.UnlistedBeforeBytes());

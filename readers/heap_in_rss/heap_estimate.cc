@@ -1,6 +1,7 @@
 #include "readers/heap_in_rss/heap_estimate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -44,8 +45,40 @@ std::vector<std::pair<uint64_t, const HeapModel::Block*>> InOrder(
   return blocks;
 }
 
-ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
-                         uint64_t bytes) {
+// Pages that were there before tracing.
+class PagesBefore {
+ public:
+  explicit PagesBefore(const ResidentModel& model) {
+    uint64_t pages = 0;
+    model.pages().ForEach([&](const PageMap::Run& run) {
+      if (!model.owners()[run.owner].before_tracing()) return;
+      runs_.push_back({run.begin, run.end, pages});
+      pages += run.pages();
+    });
+  }
+
+  // How many of them a range has.
+  uint64_t In(uint64_t begin, uint64_t end) const {
+    return Below(end) - Below(begin);
+  }
+
+ private:
+  struct Run {
+    uint64_t begin, end, pages_below;
+  };
+  uint64_t Below(uint64_t page) const {
+    const auto next = std::partition_point(
+        runs_.begin(), runs_.end(),
+        [page](const Run& run) { return run.begin < page; });
+    if (next == runs_.begin()) return 0;
+    const Run& run = *std::prev(next);
+    return run.pages_below + std::min(page, run.end) - run.begin;
+  }
+  std::vector<Run> runs_;  // by address
+};
+
+ResidentBytes ResidentOf(const ResidentReplay& pages, const PagesBefore& before,
+                         uint64_t begin, uint64_t bytes) {
   const auto all = static_cast<double>(bytes);
   const ResidentModel& model = pages.model();
   if (!pages.has_page_events() || model.sampled() || bytes == 0) {
@@ -54,26 +87,24 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
   const uint64_t page_bytes = model.page_bytes();
   const uint64_t first = begin / page_bytes;
   const uint64_t end = (begin + bytes - 1) / page_bytes + 1;
-  if (end - first > 2) {
-    const auto covered =
-        static_cast<double>(model.pages().Covered(first, end) * page_bytes);
-    return {std::min(all, covered), 0};
-  }
   // A small block was written to.
-  const PageMap::Run run = model.pages().At(first);
-  const bool before = run.begin <= first && first < run.end &&
-                      model.owners()[run.owner].before_tracing();
-  return {all, before ? all : 0};
+  if (end - first <= 2) return {all, before.In(first, first + 1) ? all : 0};
+  const uint64_t covered = model.pages().Covered(first, end);
+  const double resident =
+      std::min(all, static_cast<double>(covered * page_bytes));
+  if (covered == 0) return {0, 0};
+  return {resident, resident * static_cast<double>(before.In(first, end)) /
+                        static_cast<double>(covered)};
 }
 
 // Takes the ranges of memory that a heap has, one by one.
 class RangeSums {
  public:
   RangeSums(const ResidentReplay& pages, size_t sources)
-      : pages_(pages), parts_(sources) {}
+      : pages_(pages), before_(pages.model()), parts_(sources) {}
 
   void Add(uint64_t begin, uint64_t bytes, double weight, uint32_t source) {
-    const ResidentBytes resident = ResidentOf(pages_, begin, bytes);
+    const ResidentBytes resident = ResidentOf(pages_, before_, begin, bytes);
     HeapPart& part = parts_[source];
     part.bytes += weight * resident.bytes;
     part.before_bytes += weight * resident.before_bytes;
@@ -124,6 +155,7 @@ class RangeSums {
   };
 
   const ResidentReplay& pages_;
+  const PagesBefore before_;
   std::vector<HeapPart> parts_;  // by source
   std::vector<Gap> gaps_;
 };

@@ -156,15 +156,15 @@ void ResidentModel::Add(const PageEntry& entry, uint32_t task, uint32_t waits) {
 // Whoever brought the pages of an entry.
 uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   PageOwner owner;
-  if (entry.stack == 0) {  // nobody knows
-    owner.mapping = entry.mapping;
+  owner.mapping = entry.mapping;
+  if (entry.time_us == 0) return OwnerId(owner);  // the interpreter's start
+  if (entry.stack == 0) {                         // nobody knows
     owner.by_scan = true;
     return OwnerId(owner);
   }
   owner.stack = entry.stack;
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
-  owner.mapping = entry.mapping;
   owner.task = task_;
   owner.waits = waits_;
   // Of more than two side by side not each was chosen among so many.

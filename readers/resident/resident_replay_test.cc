@@ -45,6 +45,31 @@ TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
   EXPECT_EQ(replay.model().UnattributedBytes(), int64_t{kPage});
 }
 
+// The interpreter's start brought them, while pages were already recorded.
+TEST(ResidentReplayTest, WhatCameAtTimeZeroWasThereBeforeTracing) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder, 0);
+  builder.AddMapping("");
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 4);
+  PageEntry start = RangeEntry(0, PAGES_POPULATED, 2000, 3);
+  start.stack = stack;
+  builder.AddPages({CamePages(0, 1000, 1, stack)[0], start,
+                    CamePages(1, 1001, 1, stack)[0]});
+  builder.Flush();
+  ResidentReplay replay;
+  ReadInto(sink.contents(), &replay);
+  const ResidentModel& model = replay.model();
+  uint64_t before = 0, others = 0;
+  for (uint32_t id = 1; id < model.owners().size(); ++id) {
+    (model.owners()[id].before_tracing() ? before : others) +=
+        model.PagesOf(id);
+  }
+  EXPECT_EQ(before, 4u);
+  EXPECT_EQ(others, 1u);
+}
+
 TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
   ResidentReplay replay(200000);
   ReadInto(PageEventsRun().Build(), &replay);

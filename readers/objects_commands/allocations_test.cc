@@ -113,12 +113,17 @@ TEST_F(AllocationsTest, WhatAnEarlierObjectMayHaveHadIsNoLinesOfSuspects) {
 TEST_F(AllocationsTest, SuspectsSayWhatNoObjectExplains) {
   EXPECT_THAT(Objects({dump_, "suspects"}).out,
               Not(HasSubstr("No object explains")));
-  builder_.begin().set_rss_bytes(1 << 20);
+  // 1 MiB is the tracer's.
+  builder_.begin().set_rss_bytes(2 << 20);
   Write("run.obj.pb", builder_.Write());
   EXPECT_THAT(Objects({dump_, "suspects"}).out,
               HasSubstr("No object explains 1013.2 KiB (99 %) of the 1.0 MiB "
-                        "that were resident:\nmemory of C code and libraries, "
-                        "or free memory.\n"));
+                        "that the program had resident:\nmemory of C code and "
+                        "libraries, or free memory.\n"));
+  EXPECT_THAT(
+      Objects({Write("alone.obj.pb", builder_.Write()), "suspects"}).out,
+      HasSubstr("of the 2.0 MiB that were resident:\nmemory of C code and "
+                "libraries, free memory, or tracing itself.\n"));
 }
 
 TEST_F(AllocationsTest, LinesChooseAndAreColumnsOfLists) {

@@ -59,8 +59,8 @@ std::string ObjectsCommand::IndexOf(const std::string& path) const {
 }
 
 // Of an index that turns out to be damaged nothing is printed.
-bool ObjectsCommand::AnswerByIndex(const Console& console,
-                                   OutputBuffer* output, int* code) {
+bool ObjectsCommand::AnswerByIndex(const Console& console, OutputBuffer* output,
+                                   int* code) {
   HeldConsole held(console);
   StringSink sink;
   OutputBuffer held_output(&sink, output->terminal());
@@ -157,6 +157,7 @@ bool ObjectsCommand::Join(const std::string& path, bool is_needed,
                           Take take, int* code) {
   AllocationsRead read = LoadAllocations(path, run_, &console, graph);
   if (read.damages > 0) *code = kExitFailed;
+  own_bytes_ = read.own_bytes;
   if (read.status.ok()) {
     needs_sampled_lines_ |= is_needed && read.allocations->sampled();
     take(std::move(read.allocations));
@@ -288,7 +289,8 @@ std::string ObjectsCommand::Notes() const {
     text = " The rows below are of the objects that --where chooses.";
   }
   if (needs_sampled_lines_) {
-    text += " Lines are known of a sample of the objects; --heap all knows all.";
+    text +=
+        " Lines are known of a sample of the objects; --heap all knows all.";
   }
   return text;
 }

@@ -80,8 +80,8 @@ class ObjectsCommand : public ReportCommand {
   // Prints the table, behind heading and note if it is text.
   void Print(const std::string& heading, const Table& table,
              OutputBuffer* output) const;
-  // How many rows a table has; 0: all. For machines that is all, unless they say
-  // otherwise.
+  // How many rows a table has; 0: all. For machines that is all, unless they
+  // say otherwise.
   uint64_t limit() const {
     return table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
   }
@@ -93,6 +93,7 @@ class ObjectsCommand : public ReportCommand {
   std::string object_;
   // Why allocations are not known; empty: they are, or were not looked for.
   std::string no_allocations_;
+  uint64_t own_bytes_ = 0;  // the tracer's memory; 0: not known
 
  private:
   // The index to use for a dump; empty: none.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,7 +81,7 @@ class SuspectsCommand final : public ObjectsCommand {
 
   static std::string Sentences(ObjectAnalysis* analysis,
                                const Suspect& suspect);
-  static std::string RestText(const ObjectGraph& graph);
+  std::string RestText(const ObjectGraph& graph) const;
   static std::string ReusedText(uint64_t objects);
   static constexpr int kMostFrames = 4;
   static std::string SureAllocation(const ObjectGraph& graph, NodeId node);
@@ -105,17 +106,20 @@ std::string SuspectsCommand::SureAllocation(const ObjectGraph& graph,
              : AllocationText(graph, node, "   ", kMostFrames);
 }
 
-// Of what was resident then, what no object explains.
-std::string SuspectsCommand::RestText(const ObjectGraph& graph) {
-  const uint64_t rss = graph.facts().begin.rss_bytes();
+// Of what was resident then, without tracing itself, what no object explains.
+std::string SuspectsCommand::RestText(const ObjectGraph& graph) const {
+  const uint64_t resident = graph.facts().begin.rss_bytes();
+  const uint64_t rss = resident - std::min(resident, own_bytes_);
   if (rss <= graph.total_bytes()) return "";
   const auto all = static_cast<double>(rss);
   const double rest = all - static_cast<double>(graph.total_bytes());
   return absl::StrCat(
       "No object explains ", HumanBytes(rest), " (", Percent(rest / all),
       ") of the ", HumanBytes(all),
-      " that were resident:\nmemory of C code and libraries, or free "
-      "memory.\n");
+      own_bytes_ > 0 ? " that the program had resident:\nmemory of C code and "
+                       "libraries, or free memory.\n"
+                     : " that were resident:\nmemory of C code and libraries, "
+                       "free memory, or tracing itself.\n");
 }
 
 // "1,829 of them use the memory of earlier objects again: ...".

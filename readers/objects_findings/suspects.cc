@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -69,9 +70,25 @@ class SuspectSearch {
     return largest;
   }
 
+  // The type of items, as of a list, if several of one type retain much each.
+  // They have no names, and are no suspects of their own.
+  std::optional<uint32_t> TypeOfItems(NodeId node) {
+    constexpr size_t kLeastItems = 3;
+    static const auto* const kOfItems = new absl::flat_hash_set<std::string>{
+        "list", "tuple", "set", "frozenset", "collections.deque"};
+    if (!kOfItems->contains(TypeOf(node))) return std::nullopt;
+    std::map<uint32_t, size_t> counts;
+    for (const NodeId child : children_.Of(node)) {
+      if (Retained(child) < least_) continue;
+      const uint32_t type = graph_.type(child);
+      if (++counts[type] == kLeastItems) return type;
+    }
+    return std::nullopt;
+  }
+
   // Goes down to where the bytes are spread. Where several there retain much,
-  // they are the suspects. Where the way down ends with little, the bytes are
-  // spread along it: in a linked list.
+  // they are the suspects, or the list that they are items of. Where the way
+  // down ends with little, the bytes are spread along it: in a linked list.
   void FollowDown(NodeId top, std::vector<NodeId>* left) {
     NodeId at = top;
     std::vector<NodeId> way;
@@ -86,12 +103,17 @@ class SuspectSearch {
       at = largest;
     }
     if (Retained(at) < least_) return AddChain(std::move(way));
+    const bool is_nested = IsNested(at);
+    const auto items = is_nested ? std::nullopt : TypeOfItems(at);
+    const auto is_apart = [&](NodeId child) {
+      return Retained(child) >= least_ && graph_.type(child) != items;
+    };
     uint64_t rest = Retained(at);
     for (const NodeId child : children_.Of(at)) {
-      if (Retained(child) >= least_) rest -= Retained(child);
+      if (is_apart(child)) rest -= Retained(child);
     }
     if (rest < least_) {
-      if (IsNested(at)) return AddNested(top, at);
+      if (is_nested) return AddNested(top, at);
       left->push_back(at);
       return;
     }
@@ -99,7 +121,7 @@ class SuspectSearch {
     DescribeBelow(&suspect);
     suspects_.push_back(suspect);
     for (const NodeId child : children_.Of(at)) {
-      if (Retained(child) >= least_) FollowDown(child, left);
+      if (is_apart(child)) FollowDown(child, left);
     }
   }
 

@@ -51,6 +51,31 @@ TEST(Suspects, TwoInOneObjectAreTwo) {
   EXPECT_EQ(suspects[1].node, program.In(analysis.graph(), one));
 }
 
+TEST(Suspects, OfLargeItemsAlikeTheListIsTheSuspect) {
+  for (const uint32_t items : {2u, 4u}) {
+    Program program;
+    const uint32_t list = program.builder.Add("list", 100);
+    for (uint32_t i = 0; i < items; ++i) {
+      const uint32_t view = program.builder.Add("memoryview", 200);
+      program.builder.Refer(view, program.builder.Add("bytearray", 9000),
+                            EDGE_OTHER);
+      program.builder.Refer(list, view, EDGE_INDEX);
+    }
+    program.PutGlobal("views", list);
+    ObjectAnalysis analysis(GraphOf(program.builder));
+    const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+    if (items == 2) {
+      EXPECT_EQ(suspects.size(), 2u);
+      continue;
+    }
+    ASSERT_EQ(suspects.size(), 1u);
+    EXPECT_EQ(suspects[0].node, program.In(analysis.graph(), list));
+    EXPECT_EQ(suspects[0].retained_bytes, 100u + 4 * 9200);
+    EXPECT_EQ(suspects[0].most_objects, 4u);
+    EXPECT_EQ(suspects[0].most_bytes, 4 * 9200u);
+  }
+}
+
 TEST(Suspects, ObjectsThatNothingInCommonHoldsAreAGroup) {
   Program program;
   for (int i = 0; i < 30; ++i) {

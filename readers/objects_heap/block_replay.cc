@@ -42,6 +42,7 @@ void BlockReplay::IndexParts() {
 
 void BlockReplay::OnHeader(const Header& header) {
   is_same_process_ = IsSameProcess(header, graph_.facts().header);
+  own_bytes_ = is_same_process_ ? header.own_bytes() : 0;
   has_heap_events_ = header.heap() != HEAP_OFF;
   sampled_ = header.heap() == HEAP_SAMPLED;
 }

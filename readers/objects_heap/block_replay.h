@@ -45,6 +45,7 @@ class BlockReplay final : public ReplayVisitor {
   // The file is of the dump's process.
   bool is_same_process() const { return is_same_process_; }
   bool has_heap_events() const { return has_heap_events_; }
+  uint64_t own_bytes() const { return own_bytes_; }  // the tracer's
   bool sampled() const { return sampled_; }
   std::optional<NodeAllocation> Of(NodeId node) const;
 
@@ -104,6 +105,7 @@ class BlockReplay final : public ReplayVisitor {
   bool is_inherited_ = true;  // what comes now
   bool is_same_process_ = false, is_done_ = false;
   bool has_heap_events_ = false, sampled_ = false;
+  uint64_t own_bytes_ = 0;
 };
 
 }  // namespace pymemrun

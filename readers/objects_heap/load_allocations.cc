@@ -175,6 +175,7 @@ AllocationsRead LoadAllocations(const std::string& dump_path,
   }
   auto replay = std::make_unique<BlockReplay>(&graph);
   read.status = Replay(run, console, replay.get(), &read.damages);
+  read.own_bytes = replay->own_bytes();
   if (!read.status.ok()) return read;
   read.allocations =
       std::make_unique<BlockAllocations>(std::move(replay), graph.nodes());

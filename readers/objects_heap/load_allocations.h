@@ -23,7 +23,8 @@ struct AllocationsRead {
   // Fails with why nothing is known; `allocations` is then null.
   absl::Status status;
   std::unique_ptr<NodeAllocations> allocations;
-  uint64_t damages = 0;  // of the run file
+  uint64_t damages = 0;    // of the run file
+  uint64_t own_bytes = 0;  // the tracer's memory; 0: not known
 };
 
 // For the graph of the dump at `dump_path`, which is to take them. `run_path`:

@@ -7,6 +7,7 @@
 #include "readers/heap/heap_replay.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/moments/run_moments.h"
+#include "readers/places/rough_rows.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/facts_reader.h"
@@ -114,6 +115,7 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   Table table = ThreadTable(facts, &keep, table_.limit());
   if (table_.as_text()) {
     output->AppendLines(ThreadHeading(facts));
+    DropRough(&table);
     DropEmptyColumns(&table);
   }
   PrintTable(table, table_.format(), output);

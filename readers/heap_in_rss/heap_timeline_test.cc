@@ -74,22 +74,23 @@ TEST(HeapTimelineTest, LiveBytesAndTheRestAddUpToRss) {
   EXPECT_EQ(printed.out.substr(0, printed.out.find('\r')),
             "time_s,rss_bytes,python_bytes,native_bytes,tracing_bytes,"
             "rest_bytes");
-  EXPECT_EQ(LineAt(printed.out, "0.500000"), "0.500000,8388608,0,0,0,8388608");
+  EXPECT_EQ(LineAt(printed.out, "0.500000"),
+            "0.500000,8388608,0,0,1048576,7340032");
   EXPECT_EQ(LineAt(printed.out, "1.600000"),
-            "1.600000,9437184,1048576,0,0,8388608");
+            "1.600000,9437184,1048576,0,1048576,7340032");
   EXPECT_EQ(LineAt(printed.out, "2.600000"),
-            "2.600000,11534336,1048576,2097152,0,8388608");
+            "2.600000,11534336,1048576,2097152,1048576,7340032");
   EXPECT_EQ(LineAt(printed.out, "3.500000"),
-            "3.500000,10485760,0,0,0,10485760");
+            "3.500000,10485760,0,0,1048576,9437184");
 }
 
 TEST(HeapTimelineTest, Picture) {
   const std::string svg = Timeline({}, /*is_native=*/true).out;
   EXPECT_THAT(svg, HasSubstr(">RSS and the heap of job.py</text>"));
-  EXPECT_THAT(svg, HasSubstr("Python&#39;s live bytes"));
+  EXPECT_THAT(svg, HasSubstr("Python&#39;s live blocks, bytes asked for"));
   EXPECT_THAT(svg, HasSubstr("peak 2.0 MiB"));
   EXPECT_THAT(svg, HasSubstr(">11.0 MiB at 2.500 s</text>"));
-  EXPECT_THAT(svg, HasSubstr(">native live bytes</text>"));
+  EXPECT_THAT(svg, HasSubstr(">native live blocks, bytes asked for</text>"));
   EXPECT_THAT(Timeline({}).out, Not(HasSubstr("native")));
   EXPECT_THAT(svg, HasSubstr("</svg>\n"));
 }

@@ -118,6 +118,10 @@ std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
   return steps;
 }
 
+uint64_t SteadySpanUs(uint64_t begin_us, uint64_t end_us) {
+  return end_us - std::min(end_us, begin_us + (end_us - begin_us) / kParts);
+}
+
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us) {
   if (end_us <= begin_us || end_us - begin_us < kParts) return 0;

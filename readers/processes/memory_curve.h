@@ -58,6 +58,8 @@ class MemoryCurve {
 // next it did not rise by a tenth of that. The first fifth is its start.
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us);
+// For how long that growth counts: the first part of the time is left out.
+uint64_t SteadySpanUs(uint64_t begin_us, uint64_t end_us);
 
 }  // namespace pymemrun
 

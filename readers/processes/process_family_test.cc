@@ -63,11 +63,14 @@ TEST(ProcessFamilyTest, WhoGrowsAndHowMuchOfItAtWhichLine) {
     run.growth.bytes = run.peak_bytes = 40 * kMiB;
     run.growth.line = "a.py:4";
     run.growth.line_bytes = 30 * kMiB;
+    run.growth.span_us = 2400000;
   }
   runs[1].growth.line_bytes = 10 * kMiB;
   EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
-            "10 grew all the time, by 40.0 MiB; most of it at a.py:4\n"
-            "11 grew all the time, by 40.0 MiB; 10.0 MiB of it at a.py:4\n");
+            "10 grew all the time, by 40.0 MiB in the last 2.400 s; most of it "
+            "at a.py:4\n"
+            "11 grew all the time, by 40.0 MiB in the last 2.400 s; 10.0 MiB "
+            "of it at a.py:4\n");
 }
 
 TEST(ProcessFamilyTest, OtherEndsAreSummedUp) {
@@ -87,10 +90,11 @@ TEST(ProcessFamilyTest, WhatGrewMostIsFirst) {
   for (ProcessRun& run : runs) {
     run.end = "exit 0";
     run.growth.bytes = uint64_t{run.pid} << 20;
+    run.growth.span_us = 2400000;
   }
   EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
-            "11 grew all the time, by 11.0 MiB\n"
-            "10 grew all the time, by 10.0 MiB\n");
+            "11 grew all the time, by 11.0 MiB in the last 2.400 s\n"
+            "10 grew all the time, by 10.0 MiB in the last 2.400 s\n");
 }
 
 TEST(ProcessFamilyTest, OtherHostsHaveOtherProcesses) {

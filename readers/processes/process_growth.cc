@@ -77,6 +77,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
   const uint64_t end_us = steps.count * steps.step_us;
   ProcessGrowth growth, steady;
   growth.bytes = SteadyGrowth(rss, from_us, end_us);
+  growth.span_us = SteadySpanUs(from_us, end_us);
   double most = 0, of_steady = 0;
   for (const auto& [place, bytes] : curves.bytes) {
     const double gain = Gain(bytes, from, steps.count);
@@ -86,7 +87,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
     }
     const uint64_t line_bytes = LineGrowth(bytes, from, steps);
     if (line_bytes > steady.bytes) {
-      steady = {line_bytes, LabelOf(place), line_bytes};
+      steady = {line_bytes, LabelOf(place), line_bytes, growth.span_us};
       of_steady = gain;
     }
     if (gain <= most) continue;

@@ -17,6 +17,7 @@ struct ProcessGrowth {
   // The line that grew most; empty: not known.
   std::string line;
   uint64_t line_bytes = 0;
+  uint64_t span_us = 0;  // in which it did, until the process's end
 };
 
 // `curves`: by kWorkLine, at these moments. `rss`: as it was read. While a

@@ -120,6 +120,7 @@ std::string GrowthNotes(const ProcessFamily& family) {
   for (const ProcessRun* run : growing) {
     absl::StrAppend(&text, run->pid, " grew all the time, by ",
                     HumanBytes(static_cast<double>(run->growth.bytes)),
+                    " in the last ", HumanSeconds(run->growth.span_us),
                     run->growth.line.empty()
                         ? ""
                         : absl::StrCat("; ", GrownThere(*run), " of it at ",

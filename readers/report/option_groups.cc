@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/option_values.h"
+#include "readers/places/rough_rows.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -168,23 +169,6 @@ std::string PlaceOptions::Problem(GroupBy by) const {
   return problem.empty() ? FilesProblem(view, by) : problem;
 }
 
-namespace {
-
-// The kernel counts RSS later than some pages come: less has no owner for no
-// reason that concerns people.
-bool IsRough(const Table& table, const std::vector<Cell>& row) {
-  constexpr int64_t kRoughBytes = 64 << 10;
-  if (row.empty() || row[0] != Cell(std::string(kUnattributed))) return false;
-  for (size_t i = 1; i < row.size(); ++i) {
-    if (table.headings[i].look != CellLook::kBytes) continue;
-    const auto* const bytes = std::get_if<int64_t>(&row[i]);
-    if (bytes != nullptr && std::abs(*bytes) >= kRoughBytes) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
                               GroupBy by, bool folds, const Console& console,
                               OutputBuffer* output) const {
@@ -208,11 +192,7 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
   }
   if (as_text()) {
     output->AppendLines(heading);
-    table.rows.erase(std::remove_if(table.rows.begin(), table.rows.end(),
-                                    [&table](const auto& row) {
-                                      return IsRough(table, row);
-                                    }),
-                     table.rows.end());
+    DropRough(&table);
   }
   PrintTable(table, format(), output);
   return kExitOk;

@@ -208,14 +208,14 @@ TEST(ResidentReportTest, AllRowsAddUpToRss) {
 TEST(ResidentReportTest, StacksAreAnIndentedTree) {
   const std::string out = Resident({}, {"--stacks"});
   const std::vector<std::string> lines = absl::StrSplit(out, '\n');
-  ASSERT_EQ(lines.size(), 9u) << out;
+  // What is unattributed is less than can be known.
+  ASSERT_EQ(lines.size(), 8u) << out;
   EXPECT_EQ(lines[1], " resident       self   share  frame");
   EXPECT_EQ(lines[2], "320.0 KiB    0 bytes  80.0 %  <module> (/job.py:9)");
   EXPECT_EQ(lines[3], "200.0 KiB  200.0 KiB  50.0 %    load (/job.py:5)");
   EXPECT_EQ(lines[4], "120.0 KiB  120.0 KiB  30.0 %    load (/job.py:6)");
   EXPECT_EQ(lines[5], " 80.0 KiB    0 bytes  20.0 %  <before tracing>");
   EXPECT_EQ(lines[6], " 80.0 KiB   80.0 KiB  20.0 %    /usr/bin/python3.11");
-  EXPECT_THAT(lines[7], HasSubstr("unattributed"));
 }
 
 TEST(ResidentReportTest, StacksForMachines) {

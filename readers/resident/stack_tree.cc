@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/output/whole_number.h"
+#include "readers/places/rough_rows.h"
 
 namespace pymemrun {
 
@@ -62,6 +63,7 @@ Table StackTree::ToTable(uint64_t limit, TableFormat format) const {
   unattributed.place.file = kUnattributed;
   const int64_t bytes = model.UnattributedBytes();
   add(unattributed, bytes, bytes, static_cast<double>(bytes));
+  if (format == TableFormat::kText) DropRough(&table);
   return table;
 }
 

@@ -39,6 +39,8 @@ TEST(ThreadsReportTest, WhoBroughtPagesAndWhoGaveThemBack) {
           "worker#4712,122880,0,122880,122880,,,,0.000000,0.150290,0,"
           "/job.py:6 load\r\n"
           "unattributed,,,86016,,,,,,,,\r\n");
+  EXPECT_THAT(Threads(PageEventsRun().Build(), {}).out,
+              HasSubstr("unattributed"));
 }
 
 // What a thread brings another one may give back.
@@ -147,6 +149,8 @@ TEST(ThreadsReportTest, ARenamedThreadIsOneByItsLastName) {
                 "MainThread#1,20480,0,20480,20480,,,,0.000000,0.005040,1,"
                 "/job.py:2 f\r\n"
                 "unattributed,,,20480,,,,,,,,\r\n");
+  // People see no size that is less than can be known.
+  EXPECT_THAT(Threads(RenamedRun(), {}).out, Not(HasSubstr("unattributed")));
 }
 
 // Each page stands for 4: three groups that are far from each other.

@@ -74,10 +74,10 @@ StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap,
     }
     chart.AddLayer(std::move(label), color, values);
   };
-  add("Python's live bytes", "#4e79a7",
+  add("Python's live blocks, bytes asked for", "#4e79a7",
       [](const Step& step) { return step.heap.python; });
   if (heap.header().heap_native()) {
-    add("native live bytes", "#59a14f",
+    add("native live blocks, bytes asked for", "#59a14f",
         [](const Step& step) { return step.heap.native; });
   }
   add("tracing itself", "#edc948",
@@ -109,8 +109,12 @@ int PrintHeapTimeline(bool as_svg, const RunMoments& finder, RereadFile* file,
   if (!file->Read(&rss)) return kExitFailed;
   std::vector<Step> steps;
   for (size_t i = 0; i < time_us.size(); ++i) {
-    steps.push_back({time_us[i], static_cast<double>(rss.rss_bytes()[i]),
-                     heap.values()[i]});
+    Step step = {time_us[i], static_cast<double>(rss.rss_bytes()[i]),
+                 heap.values()[i]};
+    // The tracer's memory was there when tracing began.
+    step.heap.tracing += std::clamp(
+        step.rest(), 0.0, static_cast<double>(heap.header().own_bytes()));
+    steps.push_back(step);
   }
   if (as_svg) {
     PrintSvg(ChartOf(steps, heap, peak_us), output);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "readers/answer/answer_notes.h"
 #include "text/escape.h"
 
 namespace pymemrun {
@@ -80,6 +81,15 @@ std::string PartsJson(const MemorySplit& split) {
   return ObjectOf(members);
 }
 
+// What is missing, and what that means.
+std::string Caveats(const Answer& answer) {
+  std::vector<std::string> caveats;
+  for (const std::string& text : {LossText(answer), CutText(answer)}) {
+    if (!text.empty()) caveats.push_back(Quoted(text));
+  }
+  return absl::StrJoin(caveats, ", ");
+}
+
 std::string MomentJson(const AnswerMoment& moment) {
   const MemorySplit& split = moment.split;
   const std::string places =
@@ -100,6 +110,7 @@ std::string MomentJson(const AnswerMoment& moment) {
 std::string AnswerJson(const Answer& answer) {
   return absl::StrCat(
       "{\"script\": ", TextOrNull(answer.facts.header.script()),
+      ",\n \"caveats\": [", Caveats(answer), "]",
       ",\n \"duration_s\": ", Seconds(answer.facts.DurationUs()),
       ",\n \"peak_rss_bytes\": ", Whole(answer.peak_bytes),
       ",\n \"peak\": ", MomentJson(answer.peak),

@@ -5,16 +5,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "readers/places/rough_rows.h"
+#include "readers/run/follow_watch.h"
 #include "text/columns.h"
 #include "text/report_text.h"
-#include "text/shell_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
-
-// The kernel counts RSS later than some pages come: less of it is no part.
-constexpr double kRoughBytes = 64 << 10;
 
 // What is missing where only pages, or only blocks, were recorded.
 absl::string_view FreeLabel(const Answer& answer) {
@@ -88,9 +86,13 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {"stacks of threads", split.stack_bytes},
       {"tracing itself", split.tracing_bytes},
       {"unattributed", split.unattributed_bytes}};
-  const auto is_nothing = [](const auto& part) {
+  // Estimates may come to more than there is.
+  const double rough = std::max<double>(
+      kRoughBytes,
+      split.unattributed_bytes < 0 ? 2 * split.heap_error_bytes : 0);
+  const auto is_nothing = [rough](const auto& part) {
     return std::fabs(part.second) <
-           (part.first == "unattributed" ? kRoughBytes : 0.5);
+           (part.first == "unattributed" ? rough : 0.5);
   };
   parts.erase(std::remove_if(parts.begin(), parts.end(), is_nothing),
               parts.end());
@@ -136,25 +138,47 @@ std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
 }
 
 std::string LossText(const Answer& answer) {
-  const uint64_t lost =
-      answer.facts.Heap().lost + answer.facts.Pages().samples_lost;
-  if (lost == 0) return "";
-  return absl::StrCat(Counted(lost, "event"),
-                      " were lost, as the disk was full or the collector too "
-                      "slow: the figures here are wrong.");
+  const RunFacts& facts = answer.facts;
+  const uint64_t lost = facts.Heap().lost + facts.Pages().samples_lost;
+  std::vector<std::string> losses;
+  if (lost > 0) {
+    losses.push_back(
+        absl::StrCat(Counted(lost, "event was", "events were"),
+                     " lost, as the disk was full or the collector too slow"));
+  }
+  if (facts.damages > 0) {
+    losses.push_back(absl::StrCat(
+        "The file is damaged: ", Counted(facts.damages, "part"), " of it, ",
+        facts.damages == 1 ? "" : "the first ", "after ",
+        HumanSeconds(facts.damaged_us), ", could not be read"));
+  }
+  if (losses.empty()) return "";
+  return absl::StrCat(absl::StrJoin(losses, ". "),
+                      ". The figures here are wrong.");
 }
 
-std::vector<std::string> Remarks(const Answer& answer) {
-  std::vector<std::string> remarks;
-  if (!answer.facts.footer.has_value()) {
-    remarks.push_back(
-        "The file has no end: the program still runs, or the file was cut.");
+std::string CutText(const Answer& answer) {
+  if (answer.facts.footer.has_value()) return "";
+  const std::string time = HumanSeconds(answer.facts.DurationUs());
+  switch (StateOf(answer.facts.header)) {
+    case RunState::kRuns:
+      return absl::StrCat("The program still runs: what it did until ", time,
+                          " is shown.");
+    case RunState::kDead:
+      return absl::StrCat("The recording ends at ", time,
+                          ", before the program did: its collector was killed, "
+                          "or the file was cut.");
+    default:
+      return absl::StrCat("The recording ends at ", time,
+                          ", and has no end: the program still ran, the "
+                          "collector was killed, or the file was cut.");
   }
+}
+
+std::string UnrecordedText(const Answer& answer) {
   const std::string unrecorded = Unrecorded(answer);
-  if (!unrecorded.empty()) {
-    remarks.push_back(absl::StrCat("Not recorded: ", unrecorded, "."));
-  }
-  return remarks;
+  return unrecorded.empty() ? ""
+                            : absl::StrCat("Not recorded: ", unrecorded, ".");
 }
 
 std::string AlsoRecorded(const Answer& answer) {
@@ -309,83 +333,6 @@ std::string ThreadsText(const Answer& answer) {
   if (shown.size() < 2) return "";
   return absl::StrCat("By thread: ", absl::StrJoin(shown, ", "),
                       threads.size() > shown.size() ? " ..." : ".");
-}
-
-namespace {
-
-bool WasKilled(const Answer& answer) {
-  return answer.has_no_end && answer.facts.footer.has_value() &&
-         answer.facts.footer->end() != Footer::EXEC;
-}
-
-// Most of what is resident at the end is alive, and the user's own.
-bool LivesOn(const Answer& answer) {
-  const MemorySplit& end = answer.end.split;
-  double own = 0;
-  for (const PlaceHolding& holding : end.places) {
-    if (holding.is_own && !holding.is_import) {
-      own += holding.bytes - holding.pool_bytes;
-    }
-  }
-  return !answer.has_no_end && own > 0.25 * end.rss_bytes;
-}
-
-// A command that runs the program again, as it was called.
-std::vector<std::string> RunAgain(const Answer& answer,
-                                  std::vector<std::string> words) {
-  const Header& header = answer.facts.header;
-  words.insert(words.begin(), "pymemrun");
-  constexpr int kMostWords = 8;
-  for (int i = 1; i < header.argv_size(); ++i) {
-    words.push_back(i > kMostWords ? "..." : ShellArgument(header.argv(i)));
-    if (i > kMostWords) break;
-  }
-  if (header.argv_size() < 2) {
-    words.push_back(header.script().empty() ? "SCRIPT"
-                                            : ShellWord(header.script()));
-  }
-  return words;
-}
-
-}  // namespace
-
-std::vector<NextCommand> NextCommands(const Answer& answer,
-                                      const std::string& file) {
-  std::vector<NextCommand> next;
-  const bool has_heap = answer.facts.HasHeap();
-  const auto report = [&](std::vector<std::string> words, const char* what) {
-    words.insert(words.begin(), "pymemreport");
-    words.insert(words.begin() + 2, file);
-    next.push_back({std::move(words), what});
-  };
-  if (has_heap && WasKilled(answer)) {
-    report({"heap", "--at", "end", "--stacks"}, "what was alive, and who");
-  } else if (has_heap && LivesOn(answer)) {
-    next.push_back({RunAgain(answer, {"--objects", "exit"}),
-                    "record what keeps objects alive"});
-    next.push_back({{"pymemobj", "suspects", "run.obj.pb"}, "and show it"});
-  }
-  if (has_heap && MuchFreeAt(answer) != nullptr) {
-    report({"timeline", "--by", "heap", "-o", "heap.svg"},
-           "RSS beside live blocks");
-  }
-  if (has_heap && next.size() < 3 && !WasKilled(answer)) {
-    report({"heap", "--stacks"}, "who called these lines");
-  }
-  if (!has_heap) {
-    next.push_back({RunAgain(answer, {}), "record who allocates, too"});
-  }
-  if (next.size() >= 3) return next;
-  if (answer.has_pages) {
-    report({"timeline", "-o", "rss.svg"}, "RSS over time, a picture");
-  } else if (answer.facts.HasCalls()) {
-    report({"top"}, "where RSS was seen to grow");
-  } else if (has_heap) {
-    report({"history"}, "live bytes over time");
-  } else {
-    report({"summary"}, "what the run came to");
-  }
-  return next;
 }
 
 }  // namespace pymemrun

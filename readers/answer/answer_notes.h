@@ -25,11 +25,15 @@ std::string StillThere(const Answer& answer, const NameOfPlace& name_of);
 // are none, or they are not known.
 std::string InheritedText(const Answer& answer, const NameOfPlace& name_of);
 
-// That events were lost; empty: none were.
+// That events were lost, or that a part of the file could not be read; empty:
+// neither.
 std::string LossText(const Answer& answer);
 
-// That there is no end, and what was not recorded.
-std::vector<std::string> Remarks(const Answer& answer);
+// That the file has no end, and why; empty: it has one.
+std::string CutText(const Answer& answer);
+
+// What was not recorded; empty: all was.
+std::string UnrecordedText(const Answer& answer);
 
 // The commands for what else was recorded, on a line; empty: nothing was.
 std::string AlsoRecorded(const Answer& answer);
@@ -52,15 +56,6 @@ std::string GrowingText(const Answer& answer, const NameOfPlace& name_of);
 
 // "By thread: indexer 58 MiB; pool_1 57 MiB." Empty: one has nearly all.
 std::string ThreadsText(const Answer& answer);
-
-// What to do next with this file, or with the next run.
-struct NextCommand {
-  std::vector<std::string> words;
-  std::string what;
-};
-// `file`: as a shell has it.
-std::vector<NextCommand> NextCommands(const Answer& answer,
-                                      const std::string& file);
 
 }  // namespace pymemrun
 

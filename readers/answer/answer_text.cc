@@ -16,7 +16,6 @@
 #include "text/block_chart.h"
 #include "text/columns.h"
 #include "text/report_text.h"
-#include "text/shell_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -118,7 +117,8 @@ class AnswerWriter {
 
   void AddSentences() {
     const std::string loss = LossText(answer_);
-    if (!loss.empty()) text_.Paragraph(loss);
+    AddIfAny(loss);
+    AddIfAny(CutText(answer_));
     const std::string headline =
         absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
                      HumanSeconds(answer_.peak.time_us), ".");
@@ -291,9 +291,7 @@ class AnswerWriter {
     AddIfAny(FreeMemoryText(answer_, name_of_));
     AddIfAny(PoolsText(answer_));
     AddIfAny(InheritedText(answer_, name_of_));
-    for (const std::string& sentence : Remarks(answer_)) {
-      text_.Paragraph(sentence);
-    }
+    AddIfAny(UnrecordedText(answer_));
     if (!source_.first_changed().empty()) {
       text_.Paragraph(absl::StrCat(
           TerminalText(ShortPath(source_.first_changed(), folder_)),
@@ -311,10 +309,6 @@ class AnswerWriter {
   void AddNext() {
     constexpr size_t kMostCommands = 3, kMark = 3;  // kMark: " " and " \\"
     std::vector<NextCommand> all = options_.next;
-    for (NextCommand& next :
-         NextCommands(answer_, ShellWord(options_.file_name))) {
-      all.push_back(std::move(next));
-    }
     all.resize(std::min(all.size(), kMostCommands));
     for (NextCommand& next : all) {
       for (std::string& word : next.words) {

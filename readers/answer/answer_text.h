@@ -7,20 +7,24 @@
 #include <vector>
 
 #include "readers/answer/answer.h"
-#include "readers/answer/answer_notes.h"
 #include "readers/output/terminal.h"
 
 namespace pymemrun {
 
+// What to do next with this file, or with the next run.
+struct NextCommand {
+  std::vector<std::string> words;  // as a shell has them
+  std::string what;
+};
+
 struct AnswerTextOptions {
-  Terminal terminal;      // without a width: as for one of 80 columns
-  size_t lines = 6;       // of code that are listed
-  bool brief = false;     // the sentences and three lines of code, no more
-  std::string file_name;  // in the commands that come next
+  Terminal terminal;   // without a width: as for one of 80 columns
+  size_t lines = 6;    // of code that are listed
+  bool brief = false;  // the sentences and three lines of code, no more
   // Of other processes, and of what else was recorded. Without any, the answer
   // names the reports.
   std::vector<std::string> also;
-  std::vector<NextCommand> next;  // come before those that fit the memory
+  std::vector<NextCommand> next;  // three of them are printed
 };
 
 // Lines, each ended: at most 40 of them.

@@ -1,6 +1,9 @@
 // The answer's text, of runs whose memory is known.
 #include "readers/answer/answer_text.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <regex>
@@ -11,21 +14,22 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/answer/answer_notes.h"
+#include "readers/answer/answer_json.h"
 #include "readers/answer/answer_run_for_tests.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(AnswerTextTest, BeginsWithTheAnswer) {
   const auto answer = Read({});
   ASSERT_NE(answer, nullptr);
   AnswerTextOptions options;
-  options.file_name = "run.pb";
   EXPECT_THAT(AnswerText(*answer, options),
               HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
                         "(67 %), in numpy ones.\n40 MiB went back before the "
@@ -33,10 +37,9 @@ TEST(AnswerTextTest, BeginsWithTheAnswer) {
 }
 
 // On one line.
-std::string TextOf(const AnswerRun& run, const std::string& name = "run.pb") {
+std::string TextOf(const AnswerRun& run) {
   AnswerTextOptions options;
   options.terminal.columns = 120;
-  options.file_name = name;
   std::string text = AnswerText(*Read(run), options);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -74,43 +77,68 @@ TEST(AnswerTextTest, LinesWithoutTextAreExplained) {
 
 TEST(AnswerTextTest, WithoutAnEndThereIsALastRecord) {
   AnswerRun run;
-  const std::string no_end = "The file has no end: the program still runs";
-  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  const std::string ends = "The recording ends at ";
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(ends)));
   run.end = Footer::SIGNAL;
-  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(ends)));
   EXPECT_THAT(TextOf(run),
               HasSubstr("Still there at the last record, 7.000 s: 20 MiB"));
   EXPECT_THAT(TextOf(run), Not(HasSubstr("program ended")));
   run.footer = false;
-  EXPECT_THAT(TextOf(run), HasSubstr(no_end));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("The recording ends at 6.000 s, and has no "
+                        "end: the program still ran, the "
+                        "collector was killed, or the file was "
+                        "cut. Peak 60 MiB"));
   EXPECT_THAT(TextOf(run),
               HasSubstr("40 MiB went back before the last record."));
   EXPECT_THAT(TextOf(run),
               HasSubstr("Still there at the last record, 6.000 s: 20 MiB"));
 }
 
-// Each exits with 0, also where a shell gets it.
-TEST(AnswerTextTest, OnlyCommandsThatWorkComeNext) {
-  for (const bool pages : {true, false}) {
-    for (const bool heap : {true, false}) {
-      AnswerRun run;
-      run.pages = pages;
-      run.heap = run.native = heap;
-      const TempFile file(run.Build());
-      for (const NextCommand& next : NextCommands(*Read(run), file.path())) {
-        if (next.words[0] != "pymemreport") continue;
-        std::vector<std::string> words(next.words.begin() + 1,
-                                       next.words.end());
-        for (std::string& word : words) {
-          if (absl::EndsWith(word, ".svg")) word = "/dev/null";
-        }
-        const Printed printed = Report(words);
-        EXPECT_EQ(printed.code, 0) << words[0] << ": " << printed.err;
-      }
-    }
+// Whether the program is there says more.
+TEST(AnswerTextTest, WhyThereIsNoEndIsSaidOnEachScreen) {
+  AnswerRun run;
+  run.footer = false;
+  const auto answer = Read(run);
+  char host[HOST_NAME_MAX + 1] = {};
+  ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
+  Header& header = answer->facts.header;
+  header.set_host(host);
+  header.set_pid(getpid());
+  header.set_start_monotonic_ns(INT64_MAX);
+  const std::string runs =
+      "The program still runs: what it did until 6.000 s is shown.\n";
+  const std::string is_over =
+      "The recording ends at 6.000 s, before the program did: its collector "
+      "was killed,\nor the file was cut.\n";
+  AnswerTextOptions brief;
+  brief.brief = true;
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr(runs));
+  EXPECT_THAT(AnswerText(*answer, brief), StartsWith(runs));
+  header.set_start_monotonic_ns(0);  // before this process
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr(is_over));
+  EXPECT_THAT(AnswerText(*answer, brief), StartsWith(is_over));
+  EXPECT_THAT(AnswerJson(*answer),
+              HasSubstr("\"The recording ends at 6.000 s"));
+}
+
+// Only one that is whole says nothing.
+TEST(AnswerTextTest, ADamagedFileSaysSoFirst) {
+  const std::string whole = AnswerRun().Build();
+  EXPECT_THAT(TextOf({}), Not(HasSubstr("damaged")));
+  for (const bool brief : {true, false}) {
+    std::string bytes = whole + whole;  // the second frame is damaged
+    bytes[whole.size() + whole.size() / 2] ^= 0x40;
+    const TempFile file(bytes);
+    std::vector<std::string> words = {"report", file.path()};
+    if (brief) words.emplace_back("--brief");
+    const Printed printed = Report(words);
+    EXPECT_EQ(printed.code, 1);
+    EXPECT_THAT(printed.out,
+                ContainsRegex("The file is damaged: 1 part of it, after "
+                              "[0-9.]+ s, could not be read. "));
   }
-  EXPECT_THAT(TextOf({}, "my $runs/a.pb"),
-              HasSubstr(" pymemreport timeline 'my $runs/a.pb' --by heap "));
 }
 
 TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
@@ -211,19 +239,6 @@ TEST(AnswerTextTest, GrowthIsSaidWithItsError) {
                         "KiB) in the last 14.000 s,\n512 KiB/s.\n"));
 }
 
-// What is alive at the end, and what was when it was killed.
-TEST(AnswerTextTest, TheNextCommandsFitTheCase) {
-  EXPECT_THAT(TextOf({}), HasSubstr(" pymemrun --objects exit "));
-  EXPECT_THAT(TextOf({}), HasSubstr(" pymemobj suspects run.obj.pb "));
-  AnswerRun killed;
-  killed.end = Footer::SIGNAL;
-  EXPECT_THAT(TextOf(killed), HasSubstr(" heap run.pb --at end --stacks "));
-  EXPECT_THAT(TextOf(killed), Not(HasSubstr("suspects")));
-  AnswerRun without;
-  without.heap = without.native = false;
-  EXPECT_THAT(TextOf(without), HasSubstr("# record who allocates, too"));
-}
-
 TEST(AnswerTextTest, LittleThatIsUnattributedIsNotShown) {
   const auto answer = Read({});
   answer->peak.split.unattributed_bytes = -696;
@@ -238,7 +253,9 @@ TEST(AnswerTextTest, FitsTheTerminal) {
   for (const size_t columns : {40, 41, 50, 60, 80, 120}) {
     AnswerTextOptions options;
     options.terminal.columns = columns;
-    options.file_name = "a/rather/long/name/of/a/run/file.pb";
+    options.next = {{{"pymemreport", "heap",
+                      "a/rather/long/name/of/a/run/file.pb", "--stacks"},
+                     "who called these lines"}};
     const std::string text = AnswerText(*answer, options);
     const std::vector<std::string> lines = absl::StrSplit(text, '\n');
     EXPECT_LE(lines.size(), 45u);
@@ -255,7 +272,9 @@ TEST(AnswerTextTest, CommandsGoOnInTheNextLine) {
   ASSERT_NE(answer, nullptr);
   AnswerTextOptions options;
   options.terminal.columns = 40;
-  options.file_name = "a/rather/long/name/of/run.pb";
+  options.next = {{{"pymemreport", "timeline", "a/rather/long/name/of/run.pb",
+                    "--by", "heap", "-o", "heap.svg"},
+                   "RSS beside live blocks"}};
   EXPECT_THAT(AnswerText(*answer, options),
               HasSubstr("\npymemreport timeline \\\n"
                         "  a/rather/long/name/of/run.pb --by \\\n"

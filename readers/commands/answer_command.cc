@@ -1,10 +1,13 @@
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "readers/answer/answer_json.h"
 #include "readers/answer/answer_text.h"
 #include "readers/beside/child_runs.h"
 #include "readers/beside/recorded_sentences.h"
+#include "readers/next_steps/next_steps.h"
+#include "readers/objects_heap/load_allocations.h"
 #include "readers/report/report_command.h"
 #include "text/shell_text.h"
 
@@ -42,9 +45,8 @@ class AnswerCommand final : public ReportCommand {
 };
 
 // Children, and what else was recorded.
-void AddBeside(const Answer& answer, RereadFile* file, const Console& console,
-               AnswerTextOptions* options) {
-  const std::string& path = options->file_name;
+void AddBeside(const Answer& answer, RereadFile* file, const std::string& path,
+               const Console& console, AnswerTextOptions* options) {
   options->also = RecordedSentences(answer.facts, file);
   const ChildRuns children = ReadChildren(path, answer.facts.header, console);
   const Footer footer = answer.facts.footer.value_or(Footer());
@@ -78,8 +80,13 @@ int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   options.terminal = output->terminal();
   options.brief = brief_;
   if (brief_) options.lines = kBriefLines;
-  options.file_name = files_.paths[0];
-  if (!brief_) AddBeside(*answer, file.get(), console, &options);
+  if (!brief_) {
+    const std::string& path = files_.paths[0];
+    AddBeside(*answer, file.get(), path, console, &options);
+    const std::vector<NextCommand> steps =
+        NextSteps(*answer, path, LastDumpOf(path));
+    options.next.insert(options.next.end(), steps.begin(), steps.end());
+  }
   output->Append(AnswerText(*answer, options));
   if (brief_) PrintGilThreads(answer->facts, file.get(), output);
   return file->code();

@@ -79,24 +79,26 @@ class HeaderKeeper final : public RecordVisitor {
 
 }  // namespace
 
-bool RunIsDead(const Header& header) {
+RunState StateOf(const Header& header) {
   constexpr size_t kState = 0, kStartTicks = 19;  // as proc(5), from the state
   char host[HOST_NAME_MAX + 1] = {};
   if (header.pid() == 0 || gethostname(host, sizeof(host) - 1) != 0 ||
       header.host() != host) {
-    return false;
+    return RunState::kUnknown;
   }
   bool gone = false;
   const std::vector<std::string> fields = StatFields(header.pid(), &gone);
-  if (gone) return true;
+  if (gone) return RunState::kDead;
   int64_t ticks;
   if (fields.size() <= kStartTicks ||
       !absl::SimpleAtoi(fields[kStartTicks], &ticks)) {
-    return false;
+    return RunState::kUnknown;
   }
-  if (fields[kState] == "Z" || fields[kState] == "X") return true;
-  return StartNs(ticks) - kSecondNs >
-         static_cast<int64_t>(header.start_monotonic_ns());
+  const bool is_later = StartNs(ticks) - kSecondNs >
+                        static_cast<int64_t>(header.start_monotonic_ns());
+  return is_later || fields[kState] == "Z" || fields[kState] == "X"
+             ? RunState::kDead
+             : RunState::kRuns;
 }
 
 Header HeaderOf(int fd) {

@@ -15,10 +15,14 @@
 
 namespace pymemrun {
 
-// Whether the run's process is known to be gone: the run is of this host, and
-// no process has its pid, or a zombie, or one that began after the run did.
-// `false` where that cannot be told.
-bool RunIsDead(const Header& header);
+enum class RunState { kUnknown, kRuns, kDead };
+
+// Whether the run's process is there. It is gone where no process of this host
+// has its pid, or a zombie, or one that began after the run did.
+RunState StateOf(const Header& header);
+inline bool RunIsDead(const Header& header) {
+  return StateOf(header) == RunState::kDead;
+}
 
 // Of the file at `fd`, from its start; empty where the file has no header yet.
 Header HeaderOf(int fd);

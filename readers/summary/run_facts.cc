@@ -154,6 +154,10 @@ void RunFacts::OnFooter(const Footer& found) {
   highest->thread = found.max_rss_thread();
 }
 
+void RunFacts::OnDamage(const StreamReader::Damage&) {
+  if (damages++ == 0) damaged_us = last_us_;
+}
+
 void RunFacts::AddTo(ProfileTable* table) const {
   table->Add(profile_, index());
   if (table->of() == Attribution::kCaused) return;

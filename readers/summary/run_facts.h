@@ -42,6 +42,7 @@ class RunFacts : public FactKeeper {
     heap_.lost += loss.events();
   }
   void OnFooter(const Footer& found) override;
+  void OnDamage(const StreamReader::Damage& damage) override;
 
   // To be called before reading: see CallProfile.
   void KeepThreads(const std::string& wanted) {
@@ -109,6 +110,8 @@ class RunFacts : public FactKeeper {
   uint64_t user_us = 0, system_us = 0;  // the last sample's
   std::optional<Peak> peak;             // the highest
   bool has_pauses = false;
+  // Places of the file that could not be read, and when the first one was.
+  uint64_t damages = 0, damaged_us = 0;
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The first screen of programs whose memory is known: most of it free, or a line that
 grows, or lines that only seem to."""
+import os
 import re
+import shlex
 import subprocess
 import unittest
 
@@ -33,6 +35,21 @@ for i in range(100):
     time.sleep(.03)
 print((time.monotonic() - begin) / 100)
 """
+
+
+# Holds 20 MB until it ends, if its argument comes as one word.
+KEEPS = """\
+import sys
+assert sys.argv[1:] == ['a b']
+kept = [bytes(b'x') * 1000 for _ in range(20_000)]
+"""
+
+
+def commands(text):
+    """Those at the end of a screen, each on a line."""
+    text = text.replace("\\\n", " ")
+    return [line.split("  # ")[0].strip() for line in text.splitlines()
+            if re.match(r"pymem(run|obj|report) ", line)]
 
 
 def line_with(text, part):
@@ -92,6 +109,26 @@ class FirstScreenTest(support.ProgramTest):
             self.assertAlmostEqual(mib(growing[2]), made_mib, delta=0.3 * made_mib, msg=text)
             if way == "leaks":
                 self.assertRegex(told, rf"grew all the time.*most of it at .*steps\.py:{line}\n")
+
+    def test_commands_run_it_again_as_it_was_run(self):
+        script = self.write("keeps.py", KEEPS)
+        run = self.pymemrun("--quiet", "--python", support.PYTHON, script, "a b",
+                            env=support.USUAL | {"PYMEMRUN_HEAP": "all"})
+        again = run.path.replace(".pb", "-again")
+        record, show, *_ = commands(self.screen(run.path))
+        self.assertEqual(shlex.split(record), [
+            "pymemrun", "--python", support.PYTHON, "--heap", "all", "--objects", "exit",
+            "--output", again + ".pb", script, "a b"])
+        self.assertEqual(shlex.split(show), ["pymemobj", "suspects", again + ".obj.pb"])
+        path = ":".join([os.path.dirname(support.PYMEMRUN), os.path.dirname(support.PYMEMOBJ),
+                         os.environ["PATH"]])
+        for command in record, show:
+            printed = subprocess.run(
+                ["bash", "-c", command], check=True, text=True, cwd=self.folder,
+                env=os.environ | {"PATH": path}, stdout=subprocess.PIPE).stdout
+        self.assertIn("sys.modules['__main__'].kept", printed)
+        # Where a dump is, nothing need be recorded.
+        self.assertEqual(commands(self.screen(again + ".pb"))[0], show)
 
 
 if __name__ == "__main__":

@@ -230,6 +230,7 @@ void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
   header->set_statm_step_bytes(uint64_t{start->statm_step_pages} * page_bytes);
   header->set_own_bytes(start->own_bytes);
   header->set_first_rss_bytes(start->first_rss_bytes);
+  header->set_since_fork_bytes(start->since_fork_bytes);
 }
 
 }  // namespace pymemrun

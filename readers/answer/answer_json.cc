@@ -70,6 +70,7 @@ std::string PartsJson(const MemorySplit& split) {
       {"files_and_code", split.file_bytes},
       {"stacks", split.stack_bytes},
       {"before_tracing", split.before_bytes},
+      {"since_fork", split.since_fork_bytes},
       {"tracing", split.tracing_bytes}};
   Members members;
   int64_t rest = std::llround(split.rss_bytes);

@@ -83,6 +83,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {FreeLabel(answer), split.free_bytes},
       {"files and code", split.file_bytes},
       {BeforeLabel(answer), split.before_bytes},
+      {"since the fork, untraced", split.since_fork_bytes},
       {"stacks of threads", split.stack_bytes},
       {"tracing itself", split.tracing_bytes},
       {"unattributed", split.unattributed_bytes}};
@@ -285,6 +286,7 @@ LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
       {split.before_bytes, answer.facts.header.forked()
                                ? "is inherited from the parent"
                                : "was there before tracing"},
+      {split.since_fork_bytes, "came between the fork and the first call"},
       {split.unattributed_bytes, "is unattributed"},
       {split.pool_bytes, "lies in pools of C libraries"},
       {split.stack_bytes, "is stacks of threads"}};

@@ -83,7 +83,7 @@ void HeldTimelineReplay::TakeValues(uint64_t time_us) {
       AddPlace(holding.place, WholeNumber(holding.bytes));
     }
   }
-  AddBefore(WholeNumber(split.before_bytes));
+  AddBefore(WholeNumber(split.before_bytes + split.since_fork_bytes));
   AddPart("free memory", WholeNumber(split.free_bytes));
   AddPart("stacks of threads", WholeNumber(split.stack_bytes));
   AddPart(kTracingItself, WholeNumber(split.tracing_bytes));

@@ -157,6 +157,7 @@ class Splitter {
     }
     if (!pages_.has_page_events()) TakeCounts();
     AddTracing();
+    AddSinceFork();
     if (pages_.has_page_events()) {
       split_.free_bytes = anonymous_bytes_ - heap_in_anonymous_;
       // Estimates may come to more than there is.
@@ -304,6 +305,13 @@ class Splitter {
         pages_.has_page_events() ? std::min(own, split_.before_bytes) : own;
     split_.tracing_bytes += known;
     if (pages_.has_page_events()) split_.before_bytes -= known;
+  }
+
+  // Tracing of a forked process begins with its first call.
+  void AddSinceFork() {
+    const auto bytes = static_cast<double>(pages_.header().since_fork_bytes());
+    split_.since_fork_bytes = std::min(bytes, split_.before_bytes);
+    split_.before_bytes -= split_.since_fork_bytes;
   }
 
   const ResidentReplay& pages_;

@@ -47,13 +47,15 @@ struct PlaceHolding {
 // All in bytes. The parts add up to rss_bytes.
 struct MemorySplit {
   double rss_bytes = 0;
-  double python_bytes = 0;        // live blocks of CPython's allocators
-  double native_bytes = 0;        // of C code, with what it has mapped
-  double pool_bytes = 0;          // pools of libraries: in use or free
-  double free_bytes = 0;          // the rest of anonymous memory
-  double file_bytes = 0;          // code and data of files
-  double stack_bytes = 0;         // of threads
-  double before_bytes = 0;        // what was there before tracing
+  double python_bytes = 0;  // live blocks of CPython's allocators
+  double native_bytes = 0;  // of C code, with what it has mapped
+  double pool_bytes = 0;    // pools of libraries: in use or free
+  double free_bytes = 0;    // the rest of anonymous memory
+  double file_bytes = 0;    // code and data of files
+  double stack_bytes = 0;   // of threads
+  double before_bytes = 0;  // what was there before tracing
+  // Of a forked process: what came after the fork, before tracing.
+  double since_fork_bytes = 0;
   double tracing_bytes = 0;       // tracing's own
   double unattributed_bytes = 0;  // may be below 0
   double heap_error_bytes = 0;    // one standard error of both heaps

@@ -103,6 +103,21 @@ os.wait()
         first_of_all = self.run_script("pass", "--trace", "pages")
         self.assertIn("\n  before tracing ", first_of_all.report("report"))
 
+    def test_what_came_before_a_childs_first_call_is_not_its_parents(self):
+        _, children = self.run_family("""
+def hold(size): return bytearray(size)
+held = hold(40 << 20)
+if (pid := os.fork()) == 0:
+    early = b"x" * (30 << 20)
+    in_child()
+    os._exit(0)
+os.wait()
+""", "--trace", "pages", "--heap", "all", files=1)
+        (child,) = children.values()
+        parts = child.report("report")
+        self.assertRegex(parts, r"\n  inherited from the parent +[45]\d MiB")
+        self.assertRegex(parts, r"\n  since the fork, untraced +(29|30|31) MiB")
+
     def held_by(self, run, moment):
         rows = json.loads(run.report("heap", "--json", "--at", moment))
         return sum(row["live_bytes"] for row in rows if row["function"] == "hold")

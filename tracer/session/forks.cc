@@ -5,12 +5,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
 #include "tracer/calls/call_hooks.h"
 #include "tracer/cpython/compat.h"
-#include "tracer/interpose/interposed.h"
 #include "tracer/gil/gil_hooks.h"
+#include "tracer/interpose/interposed.h"
 #include "tracer/pages/page_events.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/session/parts.h"
@@ -54,6 +56,7 @@ struct Forking {
   Forks::BeginFunction begin;
   const PymemrunFrame* frame;
   uint32_t position;
+  uint32_t rss_pages, grown_pages;  // at the fork, and since
 };
 constinit Forking g_forking = {};
 
@@ -106,6 +109,8 @@ bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
 
 // Begins, for the event under way: whether that is one to record.
 bool BeginNow() {
+  const uint32_t rss_pages = Statm::ReadAnew();
+  g_forking.grown_pages = rss_pages - std::min(rss_pages, g_forking.rss_pages);
   const bool records = g_forking.begin();
   if (records) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
   return records;
@@ -126,6 +131,7 @@ PyObject* AfterFork(PyObject*, PyObject*) {
   if (g_adopts_orphans) Py_RETURN_NONE;
   PyThreadState* tstate = PyThreadState_Get();
   const PymemrunFrame* frame = PymemrunTopFrame(tstate);
+  g_forking.rss_pages = Statm::ReadAnew();
   g_forking.frame = frame;
   g_forking.position = frame != nullptr ? PymemrunFramePosition(frame) : 0;
   if (!g_parts.slot.Watch({OnEvent, nullptr})) BeginNow();
@@ -155,6 +161,8 @@ bool Register() {
 }
 
 }  // namespace
+
+uint64_t Forks::GrownPages() { return g_forking.grown_pages; }
 
 bool Forks::AdoptsOrphans() { return g_adopts_orphans; }
 

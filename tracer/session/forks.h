@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_TRACER_SESSION_FORKS_H_
 #define PYMEMRUN_TRACER_SESSION_FORKS_H_
 
+#include <cstdint>
+
 namespace pymemrun {
 
 class Forks {
@@ -22,6 +24,10 @@ class Forks {
   // program's own children: below a subreaper or in a PID namespace that it
   // made. GIL, after Py_Initialize. Once.
   static void Follow(BeginFunction begin);
+
+  // What RSS of a child had grown by, in pages, between the fork and the
+  // beginning of its session; 0 of others.
+  static uint64_t GrownPages();
 
   // Whether this process, or one that it was forked from, was seen to be given
   // orphans when it forked.

@@ -79,6 +79,7 @@ void TellStart(ControlPage* page, HotState& hot) {
   page->start.free_threaded = IsFreeThreaded() ? 1 : 0;
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
+  page->start.since_fork_bytes = Forks::GrownPages() * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
   page->start.tsc = start.stamp;
   page->start.monotonic_ns = start.monotonic_ns;

@@ -39,8 +39,8 @@ struct StartFacts {
   uint64_t monotonic_ns;
   uint64_t realtime_ns;
   uint64_t own_bytes;
-  uint64_t first_rss_bytes;
-  char rss_source_reason[256];  // why not a better one; NUL-terminated
+  uint64_t first_rss_bytes, since_fork_bytes;  // the latter of a forked child
+  char rss_source_reason[248];  // why not a better one; NUL-terminated
 };
 static_assert(sizeof(StartFacts) == 320);
 

@@ -46,7 +46,7 @@
 namespace pymemrun {
 
 inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
-inline constexpr uint32_t kWireVersion = 10;
+inline constexpr uint32_t kWireVersion = 11;
 // The first process's. A forked child's rings are small, because many children
 // end before they have used more; and where files may not be as large.
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB

@@ -15,10 +15,10 @@
 #include "collector/objects/object_recorder.h"
 #include "collector/objects/pipe_read.h"
 #include "collector/process/detach.h"
+#include "format/lock/writer_lock.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/status_util.h"
 #include "format/stream/stream_writer.h"
-#include "format/writer_lock.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {

@@ -9,7 +9,7 @@
 #include "collector/process/detach.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/session/run_end.h"
-#include "format/writer_lock.h"
+#include "format/lock/writer_lock.h"
 
 namespace pymemrun {
 namespace {

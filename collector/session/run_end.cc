@@ -9,8 +9,8 @@
 #include "collector/output/output_fate.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/session/answer_program.h"
+#include "format/lock/writer_lock.h"
 #include "format/summary/end_report.h"
-#include "format/writer_lock.h"
 
 namespace pymemrun {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/writer_lock.h"
+#include "format/lock/writer_lock.h"
 
 namespace pymemrun {
 namespace {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include "format/writer_lock.h"
+#include "format/lock/writer_lock.h"
 #include "launcher/test_folder.h"
 
 namespace pymemrun {

@@ -307,13 +307,13 @@ class AnswerWriter {
   }
 
   void AddNext() {
-    constexpr size_t kMostCommands = 3, kMark = 3;  // kMark: " " and " \\"
+    constexpr size_t kMostCommands = 3, kMarks = 4;  // "  " and " \\"
     std::vector<NextCommand> all = options_.next;
     all.resize(std::min(all.size(), kMostCommands));
     for (NextCommand& next : all) {
       for (std::string& word : next.words) {
         // A path of the program's that no line has room for.
-        if (terminal_.fits() && ColumnsOf(word) + kMark > columns_)
+        if (terminal_.fits() && ColumnsOf(word) + kMarks > columns_)
           word = "...";
       }
       text_.Command(next.words, next.what);

@@ -9,8 +9,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "format/lock/writer_lock.h"
 #include "format/trace.pb.h"
-#include "format/writer_lock.h"
 #include "readers/run/console.h"
 
 namespace pymemrun {

@@ -1,8 +1,8 @@
 // Shows in a run file itself that somebody writes it: a lock, which the kernel
 // drops when its holder ends, however that ends. Readers only look at it. The
 // launcher, the collector and the readers use this.
-#ifndef PYMEMRUN_FORMAT_WRITER_LOCK_H_
-#define PYMEMRUN_FORMAT_WRITER_LOCK_H_
+#ifndef PYMEMRUN_FORMAT_LOCK_WRITER_LOCK_H_
+#define PYMEMRUN_FORMAT_LOCK_WRITER_LOCK_H_
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,4 +36,4 @@ inline Writing WritingOf(int fd) {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_FORMAT_WRITER_LOCK_H_
+#endif  // PYMEMRUN_FORMAT_LOCK_WRITER_LOCK_H_

@@ -173,6 +173,7 @@ void AddNothingMatched(const EndReportInput& in, Paragraph* out) {
       footer.rows() + footer.dropped() + footer.lost_on_write();
   if (given.empty() || rows > 0 || footer.events() == 0) return;
   if (filters.min_drss_bytes() > 0) given.push_back("--min-drss");
+  out->NewLine();
   out->AddWords(
       absl::StrCat("No event passed ", absl::StrJoin(given, ", "), "."));
 }

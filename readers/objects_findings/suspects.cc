@@ -112,11 +112,11 @@ class SuspectSearch {
     for (const NodeId child : children_.Of(at)) {
       if (is_apart(child)) rest -= Retained(child);
     }
-    if (rest < least_) {
-      if (is_nested) return AddNested(top, at);
-      left->push_back(at);
-      return;
+    // Nothing below it has much by itself, or all is in what has.
+    if (is_nested && (rest < least_ || rest == Retained(at))) {
+      return AddNested(top, at);
     }
+    if (rest < least_) return left->push_back(at);
     Suspect suspect = {top, 1, Retained(top), at};
     DescribeBelow(&suspect);
     suspects_.push_back(suspect);

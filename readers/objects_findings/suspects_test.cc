@@ -154,31 +154,49 @@ TEST(Suspects, ALinkedListIsOne) {
   EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Link");
 }
 
-TEST(Suspects, ATreeIsOne) {
-  Program program;
+// With 511 nodes; its root.
+uint32_t PutTree(Program* program) {
   std::vector<uint32_t> tree;
   for (int i = 0; i < 511; ++i) {
-    tree.push_back(program.builder.Add("app.Tree", 64));
-    program.builder.Refer(tree[i], program.builder.Add("str", 36),
-                          EDGE_ATTRIBUTE, "name");
+    tree.push_back(program->builder.Add("app.Tree", 64));
+    program->builder.Refer(tree[i], program->builder.Add("str", 36),
+                           EDGE_ATTRIBUTE, "name");
     if (i > 0) {
       // Attributes may lie in a dictionary.
-      const uint32_t attributes = program.builder.Add("dict", 100);
-      program.builder.Refer(tree[(i - 1) / 2], attributes, EDGE_OTHER);
-      program.builder.Refer(attributes, tree[i], EDGE_VALUE);
+      const uint32_t attributes = program->builder.Add("dict", 100);
+      program->builder.Refer(tree[(i - 1) / 2], attributes, EDGE_OTHER);
+      program->builder.Refer(attributes, tree[i], EDGE_VALUE);
     }
   }
-  program.PutGlobal("TREE", tree[0]);
+  program->PutGlobal("TREE", tree[0]);
+  return tree[0];
+}
+
+TEST(Suspects, ATreeIsOne) {
+  Program program;
+  const uint32_t tree = PutTree(&program);
   ObjectAnalysis analysis(GraphOf(program.builder));
   const ObjectGraph& graph = analysis.graph();
   const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
   ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(suspects[0].node, program.In(graph, tree[0]));
-  EXPECT_EQ(suspects[0].accumulation, program.In(graph, tree[0]));
+  EXPECT_EQ(suspects[0].node, program.In(graph, tree));
+  EXPECT_EQ(suspects[0].accumulation, program.In(graph, tree));
   EXPECT_EQ(suspects[0].retained_bytes, 511u * 200 - 100);
   EXPECT_EQ(suspects[0].most_objects, 511u);
   EXPECT_EQ(suspects[0].most_bytes, 511u * 200 - 100);
   EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Tree");
+}
+
+// Neither of its halves is a suspect by itself.
+TEST(Suspects, ATreeBesideALargerObjectIsOne) {
+  Program program;
+  PutTree(&program);
+  program.PutGlobal("LARGE", program.builder.Add("bytes", 560000));
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+  ASSERT_EQ(suspects.size(), 2u);
+  EXPECT_EQ(suspects[1].most_objects, 511u);
+  EXPECT_EQ(suspects[1].most_bytes, 511u * 200 - 100);
 }
 
 TEST(Suspects, DictionariesInADictionaryAreNot) {

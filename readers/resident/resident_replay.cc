@@ -155,7 +155,7 @@ void ResidentReplay::AddInference(const PageEntry& entry) {
 }
 
 void ResidentReplay::OnResidency(const ResidencyView& seen) {
-  has_page_events_ = true;
+  has_page_events_ = was_scanned_ = true;
   if (done_) return;
   // It stands where the kernel had answered: until then pages left by calls
   // that are told. The first tells what was there before tracing.
@@ -268,6 +268,7 @@ void ResidentReplay::OnFooter(const Footer& footer) {
 }
 
 void ResidentReplay::Finish() {
+  if (by_scan() && !was_scanned_) has_page_events_ = false;
   // What was read at the last moment itself, too.
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);
   if (before_.peak_us <= until_us_) MoveTo(before_.peak_us);

@@ -45,7 +45,7 @@ class ResidentReplay : public ReplayVisitor {
 
   const ResidentModel& model() const { return model_; }
   const Header& header() const { return header_; }
-  // The run was made with page events.
+  // The run was made with page events. By scan: and the kernel could be asked.
   bool has_page_events() const { return has_page_events_; }
   // In bursts some pages had no stack of their own: who had what of them may be
   // wrong by so much. Owners are numbers in model().owners(). Of a sampled run
@@ -126,7 +126,7 @@ class ResidentReplay : public ReplayVisitor {
   uint64_t file_bytes_ = 0, first_file_bytes_ = 0, file_bytes_us_ = 0;
   uint64_t highest_read_ = 0;
   uint64_t read_us_ = 0;  // the last time
-  bool has_page_events_ = false;
+  bool has_page_events_ = false, was_scanned_ = false;
   bool past_ = false;  // what comes is after the moment
   bool done_ = false;  // nothing more is wanted
   std::vector<ResidentRange> later_ranges_;

@@ -45,6 +45,19 @@ TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
   EXPECT_EQ(replay.model().UnattributedBytes(), int64_t{kPage});
 }
 
+// Where the kernel could not be asked, nothing is known of pages.
+TEST(ResidentReplayTest, AScanThatNeverCameTellsNothing) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_scan(true);
+  builder.AddHeader(header);
+  builder.Flush();
+  ResidentReplay replay;
+  ReadInto(sink.contents(), &replay);
+  EXPECT_FALSE(replay.has_page_events());
+}
+
 // The interpreter's start brought them, while pages were already recorded.
 TEST(ResidentReplayTest, WhatCameAtTimeZeroWasThereBeforeTracing) {
   StringSink sink;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,7 +81,8 @@ class HeaderKeeper final : public RecordVisitor {
 }  // namespace
 
 RunState StateOf(const Header& header) {
-  constexpr size_t kState = 0, kStartTicks = 19;  // as proc(5), from the state
+  // As proc(5), from the state.
+  constexpr size_t kState = 0, kFlags = 6, kStartTicks = 19, kPending = 28;
   char host[HOST_NAME_MAX + 1] = {};
   if (header.pid() == 0 || gethostname(host, sizeof(host) - 1) != 0 ||
       header.host() != host) {
@@ -90,9 +92,17 @@ RunState StateOf(const Header& header) {
   const std::vector<std::string> fields = StatFields(header.pid(), &gone);
   if (gone) return RunState::kDead;
   int64_t ticks;
-  if (fields.size() <= kStartTicks ||
-      !absl::SimpleAtoi(fields[kStartTicks], &ticks)) {
+  uint64_t flags, pending;
+  if (fields.size() <= kPending ||
+      !absl::SimpleAtoi(fields[kStartTicks], &ticks) ||
+      !absl::SimpleAtoi(fields[kFlags], &flags) ||
+      !absl::SimpleAtoi(fields[kPending], &pending)) {
     return RunState::kUnknown;
+  }
+  // It is on its way out, or was killed.
+  constexpr uint64_t kExiting = 4, kKilled = uint64_t{1} << (SIGKILL - 1);
+  if ((flags & kExiting) != 0 || (pending & kKilled) != 0) {
+    return RunState::kDead;
   }
   const bool is_later = StartNs(ticks) - kSecondNs >
                         static_cast<int64_t>(header.start_monotonic_ns());

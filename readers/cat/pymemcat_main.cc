@@ -26,6 +26,7 @@ void OnInterrupt(int) {
 int main(int argc, char** argv) {
   pymemrun::EndPlainlyWithoutMemory("pymemcat");
   signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
+  signal(SIGXFSZ, SIG_IGN);  // and a limit on the size of files as EFBIG
   const std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   for (const std::string& argument : arguments) {
     if (argument == "--follow") signal(SIGINT, OnInterrupt);

@@ -1,6 +1,7 @@
 #include "readers/output/html_page.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,15 @@ bool IsHtmlName(absl::string_view path) {
 
 bool IsPictureName(absl::string_view path) {
   return absl::EndsWithIgnoreCase(path, ".svg") || IsHtmlName(path);
+}
+
+bool IsOtherPictureName(absl::string_view path) {
+  constexpr absl::string_view kEnds[] = {".png",  ".gif",  ".jpg",
+                                         ".jpeg", ".webp", ".pdf"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [path](absl::string_view end) {
+                       return absl::EndsWithIgnoreCase(path, end);
+                     });
 }
 
 absl::Status HtmlPageSink::Append(absl::string_view bytes) {

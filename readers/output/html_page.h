@@ -17,6 +17,8 @@ namespace pymemrun {
 bool IsHtmlName(absl::string_view path);
 // Whether it is a picture: SVG, or a page with one.
 bool IsPictureName(absl::string_view path);
+// Whether it is a picture of another kind, which nothing here makes.
+bool IsOtherPictureName(absl::string_view path);
 
 // Hands on a picture with what makes it a page. Not thread safe.
 class HtmlPageSink final : public ByteSink {

@@ -37,6 +37,10 @@ TEST(HtmlPageTest, NamesTellPictures) {
   EXPECT_TRUE(IsPictureName("a.html"));
   EXPECT_FALSE(IsPictureName("svg"));
   EXPECT_FALSE(IsPictureName("a.txt"));
+  EXPECT_FALSE(IsPictureName("a.png"));
+  EXPECT_TRUE(IsOtherPictureName("a.PNG"));
+  EXPECT_FALSE(IsOtherPictureName("a.svg"));
+  EXPECT_FALSE(IsOtherPictureName("png"));
 }
 
 }  // namespace

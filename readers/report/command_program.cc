@@ -94,6 +94,7 @@ int PrintToFile(const Console& console, bool says_name,
 int ProgramMain(const char* name, int argc, char** argv, Program* run) {
   EndPlainlyWithoutMemory(name);
   signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
+  signal(SIGXFSZ, SIG_IGN);  // and a limit on the size of files as EFBIG
   FdSink out(STDOUT_FILENO);
   const Console console = {name, &out};
   return run(std::vector<std::string>(argv + (argc > 0), argv + argc), console);
@@ -137,6 +138,13 @@ std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
   }
   std::string problem = command->Problem();
   if (problem.empty()) problem = command->files().Problem();
+  const std::string& output = command->files().output;
+  if (problem.empty() && DrawsPicture(*command) && IsOtherPictureName(output)) {
+    problem = absl::StrCat(
+        "-o: expected a name that ends in .svg or .html, "
+        "found ",
+        TerminalText(output));
+  }
   if (problem.empty()) return std::nullopt;
   console.Usage(problem);
   return kExitUsage;

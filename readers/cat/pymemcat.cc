@@ -325,7 +325,7 @@ int Pymemcat::Summarise(Input* input) {
   Watched<RunFacts> facts(&teller, &run_);
   const absl::Status status =
       ReadStream(input->source(), StreamReader::Options(), &facts, &result);
-  if (result.has_header) {
+  if (result.has_header && result.objects == 0) {
     const InputFile& file = *input->file;
     output_.Append(EndReportOf(
         facts, file.path() == "-" ? file.shown_name() : file.path(),

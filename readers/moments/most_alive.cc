@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "readers/resident/find_peak.h"
 
@@ -9,8 +10,9 @@ namespace pymemrun {
 namespace {
 
 // Two moments are equal where what was alive differs by less, or by no more
-// than samples may stray: the one is as good an example of the peak as the
-// other. The highest of many estimates would be too high.
+// than samples of what came and went between them may stray: the one is as good
+// an example of the peak as the other. The highest of many estimates would be
+// too high.
 constexpr double kSameBytes = 128 << 10;
 constexpr double kErrors = 2;
 
@@ -77,6 +79,7 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
         return event.time_us >= rss.begin_us;
       });
       HeapReplay::OnHeap(before, events - before);
+      was_apart_ = true;
     } else {
       if (events->time_us > rss.begin_us) TakeLive(events->time_us - 1);
       HeapReplay::OnHeap(events, 1);
@@ -88,6 +91,15 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
   return now_ < stretches_.size() || (header().page_scan() && !knows_files_);
 }
 
+// Of what came and went unseen nothing may be left of what was there before.
+void MostAlive::TakeMoved() {
+  const double variance = std::max(model().live().bytes_variance, 0.0);
+  moved_variance_ += std::exchange(was_apart_, false)
+                         ? variance + last_variance_
+                         : std::fabs(variance - last_variance_);
+  last_variance_ = variance;
+}
+
 // Of equal moments the last one: pages that a block fills come after it.
 void MostAlive::TakeLive(uint64_t time_us) {
   double live_bytes = model().live().bytes;
@@ -95,13 +107,15 @@ void MostAlive::TakeLive(uint64_t time_us) {
     freed_bytes_ += std::max(last_bytes_ - live_bytes, 0.0);
   }
   last_bytes_ = live_bytes;
-  const double variance = std::max(model().live().bytes_variance, 0.0);
-  const double same = SameBytes(variance);
+  TakeMoved();
+  const double moved = moved_variance_;
+  const double same =
+      SameBytes(rising_.empty() ? 0 : moved - rising_.back().moved);
   if (rising_.empty() || live_bytes > rising_.back().live_bytes + same) {
-    rising_.push_back({live_bytes, time_us, freed_bytes_, variance});
+    rising_.push_back({live_bytes, time_us, freed_bytes_, moved});
   } else if (live_bytes + same >= rising_.back().live_bytes) {
     live_bytes = std::max(live_bytes, rising_.back().live_bytes);
-    rising_.back() = {live_bytes, time_us, freed_bytes_, variance};
+    rising_.back() = {live_bytes, time_us, freed_bytes_, moved};
   }
 }
 
@@ -143,14 +157,15 @@ double MostAlive::KnownBytes(const Stretch& one) const {
 
 // That moment stays where as much was alive: what is resident was best known.
 std::optional<uint64_t> MostAlive::Better() const {
-  double known_bytes = 0, same = kSameBytes;
+  double known_bytes = 0, moved = 0;
   for (const Stretch& one : stretches_) {
     if (KnownBytes(one) <= known_bytes) continue;
     known_bytes = KnownBytes(one);
-    same = SameBytes(one.most.variance);
+    moved = one.most.moved;
   }
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
+    const double same = SameBytes(std::fabs(one.most.moved - moved));
     const bool is_most = KnownBytes(one) + same >= known_bytes;
     if (HoldsMoment(one.rss) && (is_most || at_bytes_ >= enough_bytes_)) {
       return std::nullopt;

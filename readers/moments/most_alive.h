@@ -34,13 +34,14 @@ class MostAlive final : public HeapReplay {
     double live_bytes = -1;  // below 0: nothing is known yet
     uint64_t time_us = 0;
     double freed_bytes = 0;  // until then
-    double variance = 0;     // of live_bytes
+    double moved = 0;        // moved_variance_ then
   };
   struct Stretch {
     RssStretch rss;
     Most most;
   };
   void TakeLive(uint64_t time_us);
+  void TakeMoved();
   void EndStretch();
   bool HoldsMoment(const RssStretch& rss) const;
   double KnownBytes(const Stretch& one) const;
@@ -59,6 +60,9 @@ class MostAlive final : public HeapReplay {
   // what was alive last.
   std::vector<Most> rising_;
   double freed_bytes_ = 0, last_bytes_ = 0;
+  // Of what came and went, summed up: of the difference between two moments.
+  double moved_variance_ = 0, last_variance_ = 0;
+  bool was_apart_ = false;  // events were not looked at one by one
 };
 
 }  // namespace pymemrun

@@ -44,9 +44,9 @@ class RunMomentsTest : public ::testing::Test {
     builder_.AddStack(0, code, 7);
   }
   // With page events and heap events.
-  void BeginPages() {
+  void BeginPages(HeapMode heap = HEAP_ALL) {
     Header header = RunBuilder::DefaultHeader();
-    header.set_heap(HEAP_ALL);
+    header.set_heap(heap);
     header.set_page_period(1);
     builder_.AddHeader(header);
     builder_.AddThread("MainThread", 4711);
@@ -217,6 +217,31 @@ TEST_F(RunMomentsTest, OfEqualMomentsWithAsMuchAliveTheHighestIsThePeak) {
   builder_.AddPages({RangeEntry(5000, PAGES_POPULATED, 6000, 100)});
   AddFooter(12000, 21, /*finalize_us=*/7000);
   EXPECT_EQ(Find("peak").time_us, 7000u);
+}
+
+// However much samples may stray: what went had been there.
+TEST_F(RunMomentsTest, OfSampledBlocksThoseThatWentCountAsWell) {
+  BeginPages(HEAP_SAMPLED);
+  Record rates;
+  rates.mutable_heap_rates()->set_mean_bytes(512 << 10);
+  builder_.AddRecord(rates);
+  builder_.AddResidency(10, 20, 20 * kMiB, {{100, 5120, 1, false, false}});
+  std::vector<HeapEvent> events;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    events.push_back(AllocEvent(1000 + i, 16 * i, 700, 0));
+  }
+  for (uint64_t i = 1; i <= 100; ++i) {
+    events.push_back(FreeEvent(1990 + 10 * i, 16 * i));
+  }
+  builder_.AddHeap(events);
+  PageEntry filled = RangeEntry(1500, PAGES_POPULATED, 6000, 10240);
+  filled.stack = builder_.AddStack(0, builder_.AddCode("/job.py", "f", 1), 7);
+  builder_.AddPages({filled});
+  // All is known of a moment when 16 of them had gone.
+  builder_.AddResidency(2155, 2155, 60 * kMiB,
+                        {{100, 5120, 1}, {6000, 10240, 1}});
+  AddFooter(12000, 60, /*finalize_us=*/7000);
+  EXPECT_LT(Find("peak").time_us, 2050u);
 }
 
 // That of finalization is the only one that was so high.

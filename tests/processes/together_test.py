@@ -143,7 +143,8 @@ class TogetherTest(ProcessesTest):
                      for name in ("Rss", "Pss"))
         self.assertGreater(rss, peak + (30 << 20))
         parent = json.loads(self.report("processes", "--json"))[0]
-        self.assertAlmostEqual(parent["pss_peak_bytes"], peak, delta=2 << 20)
+        # Other programs share the interpreter's own 8 MiB, now more, now fewer.
+        self.assertAlmostEqual(parent["pss_peak_bytes"], peak, delta=4 << 20)
 
     def report(self, *arguments):
         return subprocess.run(

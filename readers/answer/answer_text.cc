@@ -340,10 +340,17 @@ std::string AnswerText(const Answer& answer, const AnswerTextOptions& options) {
   if (options.brief) return AnswerWriter(answer, options).TakeBrief();
   constexpr ptrdiff_t kMostLines = 40;
   AnswerTextOptions fitting = options;
-  for (;; --fitting.lines) {
+  for (;;) {
     std::string text = AnswerWriter(answer, fitting).Take();
     const ptrdiff_t lines = std::count(text.begin(), text.end(), '\n');
-    if (lines <= kMostLines || fitting.lines <= 1) return text;
+    if (lines <= kMostLines) return text;
+    if (fitting.lines > 1) {
+      --fitting.lines;
+    } else if (fitting.next.size() > 1) {
+      fitting.next.pop_back();
+    } else {
+      return text;
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "readers/places/time_range.h"
@@ -137,7 +138,7 @@ class TaskReplay final : public ReplayVisitor {
   const std::function<void(const Task&)> hand_over_;
   std::unique_ptr<TaskNames> names_ =
       std::make_unique<TaskNames>(&index(), kNamesAtOnce);
-  absl::flat_hash_map<uint32_t, Task> tasks_;  // that are not done
+  absl::btree_map<uint32_t, Task> tasks_;  // that are not done
   absl::flat_hash_map<uint32_t, Thread> threads_;
   absl::flat_hash_map<uint32_t, Blocked> blocked_;  // by task
   absl::flat_hash_set<uint32_t> hubs_;

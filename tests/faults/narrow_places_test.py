@@ -63,12 +63,12 @@ class NarrowPlacesTest(support.ProgramTest):
                 self.assertEqual(run.stderr, "pymemrun: /proc is not mounted; "
                                              "the program runs untraced\n")
 
-    def test_where_a_plain_interpreter_has_room_the_program_runs(self):
+    def runs_untraced_where_plain_python_runs(self, which, sizes, why):
         script = self.write("little.py", "print('ran')")
         tried = 0
-        for kilobytes in range(12500, 17000, 500):
+        for kilobytes in sizes:
             def limit():
-                resource.setrlimit(resource.RLIMIT_AS, (kilobytes << 10,) * 2)
+                resource.setrlimit(which, (kilobytes << 10,) * 2)
             plain = subprocess.run([support.PYTHON, script], preexec_fn=limit, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             if plain.returncode != 0:
@@ -77,29 +77,19 @@ class NarrowPlacesTest(support.ProgramTest):
             run = self.pymemrun("--delivery", ("embed", "preload")[tried % 2], script,
                                 preexec=limit)
             self.assertEqual((run.stdout, run.stderr),
-                             ("ran\n", "pymemrun: too little address space is allowed "
-                                       "(ulimit -v); the program runs untraced\n"))
+                             ("ran\n", f"pymemrun: {why}; the program runs untraced\n"))
         if tried == 0:
             self.skipTest("no plain interpreter runs in so little")
 
+    def test_where_a_plain_interpreter_has_room_the_program_runs(self):
+        self.runs_untraced_where_plain_python_runs(
+            resource.RLIMIT_AS, range(12500, 17000, 500),
+            "too little address space is allowed (ulimit -v)")
+
     def test_where_a_plain_interpreter_has_data_enough_the_program_runs(self):
-        script = self.write("little.py", "print('ran')")
-        tried = 0
-        for kilobytes in range(6000, 13000, 1000):
-            def limit():
-                resource.setrlimit(resource.RLIMIT_DATA, (kilobytes << 10,) * 2)
-            plain = subprocess.run([support.PYTHON, script], preexec_fn=limit, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            if plain.returncode != 0:
-                continue
-            tried += 1
-            run = self.pymemrun("--delivery", ("embed", "preload")[tried % 2], script,
-                                preexec=limit)
-            self.assertEqual((run.stdout, run.stderr),
-                             ("ran\n", "pymemrun: too little memory is allowed "
-                                       "(ulimit -d); the program runs untraced\n"))
-        if tried == 0:
-            self.skipTest("no plain interpreter runs in so little")
+        self.runs_untraced_where_plain_python_runs(
+            resource.RLIMIT_DATA, range(6000, 13000, 1000),
+            "too little memory is allowed (ulimit -d)")
 
     def test_a_limit_on_open_files_is_named(self):
         def limit():

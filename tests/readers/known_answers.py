@@ -147,9 +147,10 @@ def alternating(n, m, rounds):
     def check(case):
         rows = {int(row["line"] or 0): row for row in case.rows("resident")}
         for tag, pages in ("a", n * rounds), ("b", m * rounds):
-            # A scan does not know who touched a page: those are the line's that mapped it.
-            found = [rows[line] for line in (case.line(tag), case.line("maps " + tag))
-                     if line in rows]
+            lines = [case.line(tag)]
+            if case.by_scan():  # which does not know who touched a page, but who mapped it
+                lines.append(case.line("maps " + tag))
+            found = [rows[line] for line in lines if line in rows]
             held = sum(int(row["resident_bytes"]) for row in found)
             error = sum(float(row["error_bytes"] or 0) for row in found)
             case.near(tag, held, pages * 4096, 5 * error + 0.2 * MIB)

@@ -36,6 +36,10 @@ class Case:
     def screen(self):
         return self.report("report")
 
+    def by_scan(self):
+        """Nobody saw who touched the pages."""
+        return "pages by scan" in self.screen()
+
     def answer(self):
         return json.loads(self.report("report", "--json"))
 

@@ -21,7 +21,7 @@ def holds_what_rss_rose(case, tag, least=0.7, most=1.15):
     """The line is the first own line, and holds about what RSS rose."""
     rose = int(case.result.stdout.split()[-1])
     held = case.held(tag)
-    if "pages by scan" in case.screen():  # pages of files are the file's alone
+    if case.by_scan():  # pages of files are the file's alone
         held += sum(int(row["resident_bytes"]) for row in case.rows("resident", "--by", "mapping")
                     if row["mapping"].endswith("/rows.csv"))
     assert case.first() == case.line(tag), case.screen()

@@ -190,7 +190,7 @@ TEST(MappingTable, AFileThatMovesKeepsItsName) {
   EXPECT_EQ(name_at(0x20fff, 299), "(none)");
   EXPECT_EQ(name_at(0x20fff, 300), "/a");
   EXPECT_EQ(name_at(0x18fff, 250), "/a");
-  table.Moved(0x51000, {0x61000, 0x62000}, 400);  // of what is not known
+  table.Moved(0x51000, {0x61000, 0x62000}, 400);  // an unknown mapping
   EXPECT_EQ(name_at(0x61000, 400), "(none)");
 }
 

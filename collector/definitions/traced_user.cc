@@ -42,7 +42,8 @@ std::vector<gid_t> OtherGroups(absl::string_view status) {
 
 namespace {
 
-// Of the calling thread alone: libc would tell all others.
+// Changes the calling thread alone. setgroups() of libc would change all
+// threads.
 void SetGroups(const std::vector<gid_t>& groups) {
   syscall(SYS_setgroups, groups.size(), groups.data());
 }

@@ -47,8 +47,9 @@ void ProcessSampler::FollowRss(uint64_t now_ns) {
                                    kRssCostFactor * (ThreadCpuNs() - cpu_ns));
 }
 
-// Of a process that shares pages with relatives. Once before that: what it had
-// until then is RSS less what it shares with strangers.
+// PSS of a process that shares pages with traced relatives. Without relatives
+// PSS is read once: RSS less PSS is then what the process shares with
+// strangers.
 void ProcessSampler::FollowPss(uint64_t now_ns) {
   const bool has_family = in_.launch->header.forked() ||
                           in_.launch->follow_all ||

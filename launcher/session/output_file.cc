@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "format/lock/writer_lock.h"
+#include "launcher/session/message.h"
 
 namespace pymemrun {
 namespace {
@@ -239,10 +240,15 @@ int MakeOurs(int fd, const RunIdentity& identity) {
   return fd;
 }
 
+// Without a descriptor what is there keeps its place.
 int CannotCreate(const std::string& path, std::string* error) {
   const int why = errno;
-  *error = "cannot create " + path + ": " + Reason(why);
-  return why == EMFILE || why == ENFILE ? kNoDescriptors : -1;
+  const bool lacks_descriptors = why == EMFILE || why == ENFILE;
+  *error = "cannot create " + path + ": " + ErrorText(why);
+  if (lacks_descriptors && access(path.c_str(), F_OK) == 0) {
+    *error += "; the file there is an earlier one";
+  }
+  return lacks_descriptors ? kNoDescriptors : -1;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -249,6 +250,23 @@ TEST_F(OutputFileTest, OnlyRegularFilesAreEverReplaced) {
     EXPECT_THAT(error_, HasSubstr("not a regular file"));
   }
   EXPECT_EQ(TestFolder::Read(folder_ / "target"), "theirs");
+}
+
+// Nothing can be created: then what is there is not of this run.
+TEST_F(OutputFileTest, WithoutDescriptorsAnEarlierFileIsNamed) {
+  for (const bool is_there : {false, true}) {
+    if (is_there) folder_.Write("run.pb", kRun);
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_EQ(Create(""), "");
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(error_,
+              "cannot create " + (folder_ / "run.pb") +
+                  ": Too many open files (ulimit -n)" +
+                  (is_there ? "; the file there is an earlier one" : ""));
+  }
 }
 
 TEST_F(OutputFileTest, AMissingFolderIsNamedWithTheReason) {

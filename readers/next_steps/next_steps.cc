@@ -52,7 +52,7 @@ class Steps {
     steps_.push_back({std::move(words), what});
   }
   void ShowDump(const std::string& dump, const char* what) {
-    steps_.push_back({{"pymemobj", "suspects", dump}, what});
+    steps_.push_back({{"pymemobj", dump, "suspects"}, what});
   }
   // A process that ends by os._exit, as multiprocessing's children do, makes no
   // dump when it exits.

@@ -58,7 +58,7 @@ TEST(NextStepsTest, TheyFitTheCase) {
   EXPECT_THAT(StepsOf({}),
               HasSubstr("pymemrun --python /usr/bin/python3 --trace pages "
                         "--heap all --objects exit job.py "));
-  EXPECT_THAT(StepsOf({}), HasSubstr("\npymemobj suspects run.obj.pb "));
+  EXPECT_THAT(StepsOf({}), HasSubstr("\npymemobj run.obj.pb suspects "));
   AnswerRun killed;
   killed.end = Footer::SIGNAL;
   EXPECT_THAT(StepsOf(killed), HasSubstr(" heap run.pb --at end --stacks "));
@@ -70,7 +70,7 @@ TEST(NextStepsTest, TheyFitTheCase) {
 
 TEST(NextStepsTest, ADumpThatIsThereIsShown) {
   const std::string steps = StepsOf({}, "a b/run.obj-2.pb");
-  EXPECT_EQ(steps.find("pymemobj suspects 'a b/run.obj-2.pb'  # "), 0u);
+  EXPECT_EQ(steps.find("pymemobj 'a b/run.obj-2.pb' suspects  # "), 0u);
   EXPECT_THAT(steps, Not(HasSubstr("--objects")));
 }
 
@@ -82,7 +82,7 @@ TEST(NextStepsTest, WhoEndsWithoutFinalizationDumpsAtThePeak) {
   answer->facts.header.set_pid(12);
   const std::string steps = LinesOf(NextSteps(*answer, "run.12.pb", ""));
   EXPECT_THAT(steps, HasSubstr("--objects peak job.py  # "));
-  EXPECT_THAT(steps, HasSubstr("\npymemobj suspects run.*.obj.pb  # "));
+  EXPECT_THAT(steps, HasSubstr("\npymemobj run.*.obj.pb suspects  # "));
 }
 
 TEST(NextStepsTest, FilesThatHaveMostAreListed) {
@@ -144,12 +144,12 @@ TEST(RunAgainTest, TheSameIsRecorded) {
   EXPECT_EQ(AgainOf(light), "pymemrun --trace none job.py");
 }
 
-// An earlier run is never replaced, and the next one is found.
+// The run is not replaced, the next one is found, and can be made again.
 TEST(RunAgainTest, ANamedRunGetsAnotherName) {
   RunFacts facts = Usual();
   const Again again = RunAgain(facts, "a/job.pb", "exit");
   EXPECT_EQ(absl::StrJoin(again.words, " "),
-            "pymemrun --objects exit --output a/job-again.pb job.py");
+            "pymemrun --objects exit --output a/job-again.pb --force job.py");
   EXPECT_EQ(again.dump, "a/job-again.obj.pb");
   facts.header.set_forked(true);
   facts.header.set_pid(17);

@@ -92,7 +92,7 @@ Again RunAgain(const RunFacts& facts, const std::string& file,
   AddFilters(header, &words);
   if (!dump_at.empty()) Add("--objects", dump_at, &words);
   if (stem != "run") {
-    words.insert(words.end(), {"--output", ShellWord(stem + ".pb")});
+    words.insert(words.end(), {"--output", ShellWord(stem + ".pb"), "--force"});
   }
   AddProgram(header, &words);
   // Only a pattern names the dump of a child that is yet to come.

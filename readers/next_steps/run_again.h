@@ -17,7 +17,7 @@ struct Again {
 
 // `file`: the run's. `dump_at`: when to dump objects; empty: never. The same
 // Python records the same, and allocations. A run with a name of its own gets
-// another one beside it: no run is lost.
+// another one beside it, which the command may replace when it is given again.
 Again RunAgain(const RunFacts& facts, const std::string& file,
                absl::string_view dump_at);
 

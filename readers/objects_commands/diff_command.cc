@@ -7,10 +7,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/graph_diff.h"
 #include "readers/objects_findings/retained_diff.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -34,11 +34,12 @@ class DiffCommand final : public ObjectsCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.count = 2;
+    ShowBehind("OLD", app);
     app->add_option("FILE", files_.paths,
                     "Two dumps, the older one first; - reads standard input.")
         ->required()
         ->expected(2)
-        ->option_text("OLD NEW");
+        ->option_text("NEW");
     AddWhere(app);
     AddChoice<By>(app, "--by", &by_,
                   {{"type", By::kType},

@@ -226,5 +226,14 @@ TEST_F(DumpFilesTest, OfADamagedTextWhatIsWholeIsAnswered) {
                          "size: 2 such lines are left out\n"));
 }
 
+TEST_F(DumpFilesTest, TheFileStandsBeforeTheCommandInHelp) {
+  const std::string all = Objects({"--help-all"}).out;
+  for (const char* const usage :
+       {"FILE suspects [options]", "OLD diff NEW [options]",
+        "FILE show ADDR [options]", "FILE index [options]"}) {
+    EXPECT_THAT(all, HasSubstr(absl::StrCat("\nUsage: pymemobj ", usage)));
+  }
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -43,13 +43,14 @@ class IndexCommand final : public ObjectsCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.count = 1;
+    ShowBehind("FILE", app);
     app->add_option_function<std::string>(
            "FILE", [this](const std::string& path) { files_.paths = {path}; },
            "A dump of the object graph, or one of Meliae's; a folder stands "
            "for "
            "the dumps in it.")
         ->required()
-        ->option_text("FILE");
+        ->option_text("");
     app->add_option("-o,--output", path_,
                     "Write the index to PATH (FILE.idx); others find it there "
                     "by --index.")

@@ -52,6 +52,10 @@ class ObjectsCommand : public ReportCommand {
             const ObjectGraph& graph, Take take, int* code);
 
   void AddFile(CLI::App* app);
+  // Help shows the command behind this, as people are told to write it.
+  void ShowBehind(const std::string& file, CLI::App* app) const {
+    app->name("pymemobj " + file + " " + name());
+  }
   // --index.
   void AddIndex(CLI::App* app);
   // --run; --where comes with it.

@@ -29,8 +29,9 @@ std::string NameOf(const CLI::Option& option) {
 std::string UsageOf(const CLI::App& app) {
   std::string usage = absl::StrCat("Usage: ", app.get_name());
   for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    absl::StrAppend(&usage, " ", option->get_option_text());
+    const std::string& value = option->get_option_text();
+    if (!option->get_positional() || value.empty()) continue;
+    absl::StrAppend(&usage, " ", value);
   }
   return usage + " [options]\n";
 }

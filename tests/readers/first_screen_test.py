@@ -118,11 +118,11 @@ class FirstScreenTest(support.ProgramTest):
         record, show, *_ = commands(self.screen(run.path))
         self.assertEqual(shlex.split(record), [
             "pymemrun", "--python", support.PYTHON, "--heap", "all", "--objects", "exit",
-            "--output", again + ".pb", script, "a b"])
-        self.assertEqual(shlex.split(show), ["pymemobj", "suspects", again + ".obj.pb"])
+            "--output", again + ".pb", "--force", script, "a b"])
+        self.assertEqual(shlex.split(show), ["pymemobj", again + ".obj.pb", "suspects"])
         path = ":".join([os.path.dirname(support.PYMEMRUN), os.path.dirname(support.PYMEMOBJ),
                          os.environ["PATH"]])
-        for command in record, show:
+        for command in record, show, record, show:
             printed = subprocess.run(
                 ["bash", "-c", command], check=True, text=True, cwd=self.folder,
                 env=os.environ | {"PATH": path}, stdout=subprocess.PIPE).stdout

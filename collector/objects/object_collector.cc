@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,9 +104,19 @@ void Tell(const ObjectRecorder& recorder, const DumpFile& file, bool whole,
   Futex(&status->done, FUTEX_WAKE, 1, nullptr);
 }
 
+// Unless its name is another file's by now.
+void TakePlace(int output, const DumpPlace& place) {
+  struct stat ours, named;
+  if (fstat(output, &ours) == 0 && lstat(place.file, &named) == 0 &&
+      ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) {
+    rename(place.file, place.replaces);
+  }
+}
+
 }  // namespace
 
-int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
+int CollectObjects(const ObjectFds& fds, const DumpPlace& place, int walker,
+                   int silent_ms) {
   void* const page = mmap(nullptr, kObjectStatusBytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED, fds.status, 0);
   if (page == MAP_FAILED) return 1;
@@ -129,16 +141,20 @@ int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
   if (written.ok()) written = file.Close();
   SetWriting(fds.output, Writing::kNo);
   const bool whole = read.ok() && written.ok() && recorder.has_ended();
+  const bool complete =
+      whole && recorder.end().outcome() == ObjectsEnd::COMPLETE;
+  // Before the program goes on by it, which may have ended without a word.
+  if (complete && place.file != nullptr) TakePlace(fds.output, place);
   Tell(recorder, file, whole, status);
   return whole ? 0 : 1;
 }
 
-int RunObjectCollector() {
+int RunObjectCollector(const DumpPlace& place) {
   // The child started us, and is there until it has told all.
   const int walker = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
   DetachFromProgram(walker > kObjectStatusFd ? walker : kObjectStatusFd);
   return CollectObjects({kObjectPipeFd, kObjectOutputFd, kObjectStatusFd},
-                        walker, kSilentMs);
+                        place, walker, kSilentMs);
 }
 
 }  // namespace pymemrun

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +50,7 @@ class ObjectCollectorTest : public testing::Test {
       close(write_end_);
     });
     const int result =
-        CollectObjects({read_end_, output_, status_fd_}, -1, 60000);
+        CollectObjects({read_end_, output_, status_fd_}, place_, -1, 60000);
     writer.join();
     write_end_ = -1;
     return result;
@@ -75,6 +77,7 @@ class ObjectCollectorTest : public testing::Test {
   }
 
   int output_, status_fd_, read_end_, write_end_;
+  DumpPlace place_ = {};
   ObjectStatus* status_;
 };
 
@@ -103,6 +106,44 @@ TEST_F(ObjectCollectorTest, AChildThatDiesLeavesWhatItSaid) {
   EXPECT_EQ(EndOfFile().objects(), 2u);
 }
 
+// Unless it is cut off, or its name is another file's.
+TEST_F(ObjectCollectorTest, ACompleteDumpTakesThePlaceOfAnEarlierOne) {
+  status_->pause_us_plus_1 = 1;
+  char folder[] = "/tmp/placeXXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string file = folder + std::string("/run.obj-1.pb"),
+                    earlier = folder + std::string("/run.obj.pb");
+  const auto make = [](const std::string& path) {
+    return open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  };
+  const auto collect = [&](const std::string& walk, bool is_ours) {
+    close(make(earlier));
+    int ends[2];
+    if (write_end_ < 0 && pipe(ends) == 0) {
+      dup2(ends[0], read_end_);
+      close(ends[0]);
+      write_end_ = ends[1];
+    }
+    unlink(file.c_str());
+    const int fd = make(file);
+    if (is_ours) dup2(fd, output_);
+    close(fd);
+    place_ = {file.c_str(), earlier.c_str()};
+    CollectAll(walk);
+    struct stat now;
+    return stat(earlier.c_str(), &now) == 0 && now.st_size > 0 &&
+           access(file.c_str(), F_OK) != 0;
+  };
+  const std::string walk = SmallWalk();
+  EXPECT_FALSE(collect(walk, /*is_ours=*/false));
+  EXPECT_FALSE(collect(walk.substr(0, walk.size() - 60), /*is_ours=*/true));
+  EXPECT_TRUE(collect(walk, /*is_ours=*/true));
+  EXPECT_EQ(EndOfFile().objects(), 3u);
+  unlink(earlier.c_str());
+  unlink(file.c_str());
+  rmdir(folder);
+}
+
 TEST_F(ObjectCollectorTest, AChildThatIsSilentIsKilled) {
   status_->pause_us_plus_1 = 1;
   const pid_t child = fork();
@@ -113,7 +154,8 @@ TEST_F(ObjectCollectorTest, AChildThatIsSilentIsKilled) {
   const std::string begin = WalkBegin();
   ASSERT_EQ(write(write_end_, begin.data(), begin.size()),
             static_cast<ssize_t>(begin.size()));
-  EXPECT_NE(CollectObjects({read_end_, output_, status_fd_}, walker, 50), 0);
+  EXPECT_NE(CollectObjects({read_end_, output_, status_fd_}, {}, walker, 50),
+            0);
   int ended = 0;
   EXPECT_EQ(waitpid(child, &ended, 0), child);
   EXPECT_TRUE(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);

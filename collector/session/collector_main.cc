@@ -16,8 +16,10 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--name-of") == 0) {
     return pymemrun::PrintRunName(argv[2]);
   }
-  if (argc == 2 && std::strcmp(argv[1], "--objects") == 0) {
-    return pymemrun::RunObjectCollector();
+  if ((argc == 2 || argc == 4) && std::strcmp(argv[1], "--objects") == 0) {
+    return pymemrun::RunObjectCollector(
+        argc == 2 ? pymemrun::DumpPlace()
+                  : pymemrun::DumpPlace{argv[2], argv[3]});
   }
   const pymemrun::LaunchText launch =
       pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);

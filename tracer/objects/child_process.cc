@@ -95,6 +95,7 @@ void CloseFrom(unsigned first, unsigned last) {
 
 struct Executed {
   const char* path;
+  const char* const* argv;
   int fds[3];  // as kObjectPipeFd and those behind it
   int error;
 };
@@ -124,12 +125,8 @@ int Execute(void* argument) {
   CloseFrom(kObjectStatusFd + 1, ~0u);
   uint64_t none = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof(none));
-  static char name[] = "pymemrun-collector";
-  static char option[] = "--objects";
-  static char path[] = "PATH=/usr/bin:/bin";
-  char* arguments[] = {name, option, nullptr};
-  char* environment[] = {path, nullptr};
-  syscall(SYS_execve, executed.path, arguments, environment);
+  const char* const environment[] = {"PATH=/usr/bin:/bin", nullptr};
+  syscall(SYS_execve, executed.path, executed.argv, environment);
   executed.error = errno;
   return 1;
 }
@@ -228,9 +225,9 @@ void ChildProcess::CloseAllBut(int a, int b, int c) {
   CloseFrom(static_cast<unsigned>(c + 1), ~0u);
 }
 
-int ChildProcess::StartCollector(const char* path, int pipe, int output,
-                                 int status) {
-  Executed executed = {path, {pipe, output, status}, 0};
+int ChildProcess::StartCollector(const char* path, const char* const* argv,
+                                 int pipe, int output, int status) {
+  Executed executed = {path, argv, {pipe, output, status}, 0};
   g_collector = RunBeside(Execute, &executed);
   return g_collector < 0 ? errno : executed.error;
 }

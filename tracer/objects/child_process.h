@@ -33,7 +33,8 @@ class ChildProcess {
   // Closes all descriptors but these three.
   static void CloseAllBut(int a, int b, int c);
   // Executes the collector at `path` on these descriptors. Returns 0, or errno.
-  static int StartCollector(const char* path, int pipe, int output, int status);
+  static int StartCollector(const char* path, const char* const* argv, int pipe,
+                            int output, int status);
   // Until it ends, so that it is no orphan. Async-signal-safe.
   static void WaitForCollector();
 };

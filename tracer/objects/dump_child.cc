@@ -72,7 +72,11 @@ int StartCollector(const DumpOrder& order, ObjectStatus* status,
   if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) TellNoCollector(status, errno);
   constexpr int kPipeBytes = 1 << 20;  // as much as everybody may have
   syscall(SYS_fcntl, ends[1], F_SETPIPE_SZ, kPipeBytes);
-  const int error = ChildProcess::StartCollector(order.collector, ends[0],
+  const bool replaces = order.replaces != nullptr;
+  const char* const argv[] = {"pymemrun-collector", "--objects",
+                              replaces ? order.file : nullptr, order.replaces,
+                              nullptr};
+  const int error = ChildProcess::StartCollector(order.collector, argv, ends[0],
                                                  order.output, status_fd);
   if (error != 0) TellNoCollector(status, error);
   ChildProcess::CloseAllBut(ends[1], ends[1], ends[1]);

@@ -15,8 +15,10 @@ struct DumpOrder {
   const char* collector;    // its path
   const char* launch_text;  // of the run
   size_t launch_bytes;
-  int output;    // the dump's file; the caller closes it
-  bool orphans;  // the program adopts them: the child leaves it none
+  int output;            // the dump's file; the caller closes it
+  const char* file;      // its path
+  const char* replaces;  // the dump whose place it takes, or null
+  bool orphans;          // the program adopts them: the child leaves it none
   ObjectBeginWire begin;
 };
 

@@ -15,7 +15,6 @@
 #include "tracer/base/statm.h"
 #include "tracer/heap/heap_log.h"
 #include "tracer/objects/child_process.h"
-#include "tracer/objects/dump_name.h"
 #include "tracer/requests/request_signal.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/ring/ring_wait.h"
@@ -108,6 +107,8 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
       config_->launch_text.data(),
       config_->launch_text.size(),
       fd,
+      file_,
+      reason == DumpReason::kAtPeak ? TakenPlace() : nullptr,
       Forks::AdoptsOrphans() || ChildProcess::AdoptsOrphans(),
       {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes, start.monotonic_ns,
        start.realtime_ns, static_cast<uint32_t>(reason), start.time_is_tsc}};
@@ -137,10 +138,10 @@ void ObjectModule::TellRun(const ObjectDump::Result& result) {
             {TextOf(BaseName(file_)), TextOf(problem_)});
 }
 
-// Of the peaks the highest one is kept, which comes last. It has the name of
-// the one before, so that the next dump gets its number.
+// Of the peaks the highest one is kept, which comes last. Its collector has
+// given it the name of the one before, so that the next dump gets its number.
 void ObjectModule::KeepPeak() {
-  if (AreDumpsOfOneRun(file_, peak_file_) && rename(file_, peak_file_) == 0) {
+  if (TakenPlace() != nullptr && access(file_, F_OK) != 0) {
     memcpy(file_, peak_file_, sizeof(file_));
     --next_number_;
     return;

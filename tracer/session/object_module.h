@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tracer/base/trace_config.h"
+#include "tracer/objects/dump_name.h"
 #include "tracer/objects/object_dump.h"
 #include "tracer/wire/dump_order.h"
 
@@ -48,6 +49,11 @@ class ObjectModule {
   void Take(ObjectDump::State state);
   void TellRun(const ObjectDump::Result& result);
   void KeepPeak();
+  // Where the dump goes when it is complete, in place of the last peak's; null:
+  // that is of another run, or there was none.
+  const char* TakenPlace() const {
+    return AreDumpsOfOneRun(file_, peak_file_) ? peak_file_ : nullptr;
+  }
   void Say(const char* what, const char* why) const;
   bool IsFree();
   void DumpNow(DumpReason reason, const char* option);

@@ -23,6 +23,8 @@ struct FileContents final : RecordVisitor {
   }
   void OnProcess(const ProcessSample& sample) override {
     rss.push_back(sample.rss_bytes());
+    if (sample.rss_bytes() != 0) rss_known_us = sample.time_us();
+    if (first_rss_us == 0) first_rss_us = rss_known_us;
   }
   bool OnHeap(const HeapEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) heap += events[i].is_free ? "-" : "+";
@@ -33,7 +35,8 @@ struct FileContents final : RecordVisitor {
   uint64_t rows = 0;
   std::string heap;  // its allocations and frees
   std::vector<uint64_t> rss;
-  bool in_order = true;  // numbered from 0 without gaps
+  uint64_t first_rss_us = 0, rss_known_us = 0;  // of the first and last above 0
+  bool in_order = true;                         // numbered from 0 without gaps
   ReadResult result;
 };
 

@@ -104,11 +104,11 @@ class CollectorFixture : public testing::Test {
       page_->next_number.store(i + 1, std::memory_order_relaxed);
     }
   }
-  void SayEnd(int status) {
+  void SayEnd(int status, EndReason reason = EndReason::kExit) {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     page_->end.monotonic_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
-    page_->end.reason = EndReason::kExit;
+    page_->end.reason = reason;
     page_->end.exit_status = status;
     page_->end_state.store(1, std::memory_order_release);
   }

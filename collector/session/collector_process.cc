@@ -265,6 +265,11 @@ void CollectorProcess::AnswerFinalize() {
   answered_finalize_ = true;
   if (pages_ != nullptr) pages_->AskAsOf(time_ns);
   if (scanner_ != nullptr) scanner_->AskAsOf(time_ns);
+  LetGo();
+}
+
+// What is resident at the end is known.
+void CollectorProcess::LetGo() {
   reply_->end_scans.store(1, std::memory_order_release);
   WakeProducers(reply_);
 }
@@ -339,7 +344,9 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   }
   if (states_ != nullptr) states_->Finish(now_ns);
   sampler_->WriteFinalizeRss();
+  if (end != ProcessWatch::State::kSaidEnd) sampler_->WriteLastLook();
   sampler_->Sample(now_ns, sampler_->has_counters());
+  LetGo();
   // The program waits, so files on a slow disk may be left out.
   const uint64_t last_ns = MonotonicNs() + kLastSourcesNs;
   while (ReadSources() && MonotonicNs() < last_ns) Beat();

@@ -74,6 +74,7 @@ class CollectorProcess {
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
   void AnswerFinalize();
+  void LetGo();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   bool ReadSources();
@@ -95,12 +96,12 @@ class CollectorProcess {
   EventEncoder encoder_;
   RingReader ring_;
   RingMerger merger_;
-  std::unique_ptr<SideItems> side_;       // with any of these four
-  std::unique_ptr<PageCollector> pages_;  // nullptr without page faults
-  std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
-  std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
-  std::unique_ptr<GilCollector> gil_;     // nullptr without GIL events
-  std::unique_ptr<TaskCollector> tasks_;  // nullptr without steps of tasks
+  std::unique_ptr<SideItems> side_;         // with any of these four
+  std::unique_ptr<PageCollector> pages_;    // nullptr without page faults
+  std::unique_ptr<PageScanner> scanner_;    // nullptr unless pages are scanned
+  std::unique_ptr<HeapCollector> heap_;     // nullptr without heap events
+  std::unique_ptr<GilCollector> gil_;       // nullptr without GIL events
+  std::unique_ptr<TaskCollector> tasks_;    // nullptr without steps of tasks
   std::unique_ptr<StateCollector> states_;  // nullptr without states
   ProcessWatch watch_;
   std::unique_ptr<ProcessSampler> sampler_;

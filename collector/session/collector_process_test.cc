@@ -273,6 +273,41 @@ TEST_F(CollectorProcessTest, RssOfAProgramThatHasDiedIsNotThatOfBefore) {
   EXPECT_EQ(file.rss.back(), 0u);
 }
 
+// RSS did not move, and was looked at: so it is known to be as it was.
+TEST_F(CollectorProcessTest, OfAProgramThatDiedTheLastLookAtRssIsWritten) {
+  Trace([&] {
+    StartTracing();
+    AwaitLarger(output_fd_, AwaitLarger(output_fd_, 0));  // header, then RSS
+    // The collector goes round some times.
+    const uint32_t first = reply_->heartbeat.load();
+    for (int ms = 0; ms < 50 || reply_->heartbeat.load() - first < 50; ++ms) {
+      usleep(1000);
+    }
+    _exit(0);
+  });
+  const FileContents file = Read();
+  EXPECT_GT(file.rss_known_us, file.first_rss_us + 20000);
+  EXPECT_LE(file.rss_known_us, file.footer.end_us());
+}
+
+// By _exit(): it waits until it is known what it leaves, and for nothing else.
+TEST_F(CollectorProcessTest, AProgramMayEndOnceItIsKnownWhatItLeaves) {
+  Trace([&] {
+    StartTracing();
+    page_->tells_finalize = 1;
+    page_->end.own_bytes = 4096;
+    PushRows(1);
+    SayEnd(7, EndReason::kUnknown);
+    while (reply_->end_scans.load() == 0) usleep(1000);
+    _exit(7);
+  });
+  const FileContents file = Read();
+  EXPECT_GE(file.rss_known_us, file.footer.end_us());
+  EXPECT_EQ(file.footer.end(), Footer::EXIT);
+  EXPECT_EQ(file.footer.exit_status(), 7);
+  EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
+}
+
 // A free stands behind an item that is begun and not committed, when the
 // address has been given out anew.
 TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {

@@ -36,10 +36,14 @@ void ProcessSampler::FollowRss(uint64_t now_ns) {
   const uint64_t cpu_ns = ThreadCpuNs();
   const uint64_t time_ns = MonotonicNs();
   const ProcessSample before = sample_;
+  sample_.clear_rss_bytes();  // of a process that has ended nothing is read
   stats_.ReadMemory(&sample_);
-  if (HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256) &&
-      WasOfProgram(*in_.page, &stats_)) {
+  if (!HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256)) {
+    sample_ = before;
+    looked_ns_ = time_ns;
+  } else if (WasOfProgram(*in_.page, &stats_)) {
     Write(time_ns);
+    looked_ns_ = 0;
   } else {
     sample_ = before;
   }
@@ -78,6 +82,10 @@ void ProcessSampler::WriteFinalizeRss() {
                         in_.page_bytes);
   sample_.set_hwm_bytes(in_.page->finalize_hwm_pages * in_.page_bytes);
   Write(time_ns);
+}
+
+void ProcessSampler::WriteLastLook() {
+  if (looked_ns_ != 0) Write(looked_ns_);
 }
 
 // Beside batches, whose events may be of earlier times.

@@ -49,6 +49,8 @@ class ProcessSampler {
   void Follow(uint64_t now_ns);
   // When the program's own code has ended: RSS as the program read it then.
   void WriteFinalizeRss();
+  // The process ended without a word: RSS as it was when it was read last.
+  void WriteLastLook();
   // The record that says that there are counters, and what was refused. Nothing
   // where there are none.
   void WriteCounterPlan();
@@ -73,6 +75,7 @@ class ProcessSampler {
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_rss_ns_ = 0;
+  uint64_t looked_ns_ = 0;  // RSS was as in sample_; 0: that is written
   bool saw_finalize_ = false;
   bool read_alone_ = false;
 };

@@ -173,10 +173,12 @@ std::string RunEnd::MadeAt() const {
                                        : in_.encoder->output();
 }
 
-// Only a program that ends by itself waits for the end report, and prints it.
+// Only a program that ends by exit handlers waits for the end report, and
+// prints it.
 std::string RunEnd::AnswerText(const Footer& footer) const {
   const bool is_awaited =
-      footer.end() == Footer::EXIT || footer.end() == Footer::SIGNAL;
+      in_.page->end.reason != EndReason::kUnknown &&
+      (footer.end() == Footer::EXIT || footer.end() == Footer::SIGNAL);
   const uint64_t events = footer.rows() + footer.page_events() +
                           footer.heap_allocations() + footer.heap_frees();
   if (!is_awaited || footer.own_bytes() == 0 || events > kMostAnsweredEvents) {

@@ -17,11 +17,13 @@ double RssAt(const AnswerMoment& moment) {
   return static_cast<double>(moment.pages->model().RssBytes());
 }
 
-// When the program's own code had ended.
-uint64_t EndOf(const RunFacts& facts) {
+// When the program's own code had ended, or what was resident was known last.
+uint64_t EndOf(const Answer& answer) {
+  const RunFacts& facts = answer.facts;
   const bool known =
       facts.footer.has_value() && facts.footer->finalize() == Footer::FINALIZED;
-  return known ? facts.footer->finalize_us() : ResidentReplay::kEnd;
+  if (known) return facts.footer->finalize_us();
+  return answer.end_unknown_us == 0 ? ResidentReplay::kEnd : answer.end.time_us;
 }
 
 // What was resident at the peak and at the end.
@@ -32,11 +34,11 @@ bool ReadPages(RereadFile* file, const Hindsight& hindsight, Answer* answer) {
   Hindsight of_end = hindsight;
   of_end.peak_rss_bytes = 0;
   answer->end.pages =
-      std::make_unique<ResidentReplay>(EndOf(answer->facts), std::move(of_end));
+      std::make_unique<ResidentReplay>(EndOf(*answer), std::move(of_end));
   if (!file->Read({answer->peak.pages.get(), answer->end.pages.get()})) {
     return false;
   }
-  answer->end.time_us = EndOf(answer->facts) == ResidentReplay::kEnd
+  answer->end.time_us = EndOf(*answer) == ResidentReplay::kEnd
                             ? answer->facts.DurationUs()
                             : answer->end.pages->shown_us();
   return true;
@@ -57,8 +59,7 @@ bool ReadHeap(std::shared_ptr<HeapReplay> heap, RereadFile* file,
   const HeapReplay* const read = heap.get();
   heap->LookAt(answer->peak.time_us,
                [read, answer] { SplitPeak(read, answer); });
-  heap->LookAt(EndOf(answer->facts),
-               [read, answer] { SplitEnd(read, answer); });
+  heap->LookAt(EndOf(*answer), [read, answer] { SplitEnd(read, answer); });
   if (!file->Read(heap.get())) return false;
   answer->peak.heap = answer->end.heap = std::move(heap);
   return true;
@@ -131,8 +132,8 @@ void MakeCoarse(PlaceCurves* curves) {
 }
 
 // At kFineSteps moments.
-EvenSteps StepsOf(const RunFacts& facts) {
-  const uint64_t end_us = std::min(facts.DurationUs(), EndOf(facts));
+EvenSteps StepsOf(const Answer& answer) {
+  const uint64_t end_us = std::min(answer.facts.DurationUs(), EndOf(answer));
   return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
 }
 
@@ -144,7 +145,7 @@ void UseCurves(uint64_t step_us, Answer* answer) {
 
 // What both moments consisted of, and the curves, if these are asked for.
 bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
-  const EvenSteps steps = StepsOf(answer->facts);
+  const EvenSteps steps = StepsOf(*answer);
   const bool has_heap = answer->facts.HasHeap();
   // The curves of a forked process begin with what it inherited.
   const bool together =
@@ -187,6 +188,8 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   answer->hindsight = finder->hindsight();
   answer->peak.time_us = finder->RssPeak().time_us;
   answer->peak_bytes = static_cast<double>(finder->PeakBytes());
+  answer->end.time_us = finder->KnownUntilUs();
+  answer->end_unknown_us = finder->EndUs() - answer->end.time_us;
   if (!ReadPages(file, finder->hindsight(), answer.get()) ||
       !ReadParts(file, with_curves, answer.get())) {
     return nullptr;

@@ -37,6 +37,8 @@ struct Answer {
   double peak_bytes = 0;  // the highest RSS that is known
   AnswerMoment peak;
   AnswerMoment end;  // of the program's own code, before finalization
+  // So much earlier than the end it was, as nothing later is known of RSS.
+  uint64_t end_unknown_us = 0;
   // Of a forked process: the lines of the parent's live blocks at the fork,
   // most bytes first. None: it is not forked, or the parent's file is not
   // there.

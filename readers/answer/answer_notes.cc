@@ -45,6 +45,18 @@ std::string MostLive(const MemorySplit& split, const NameOfPlace& name_of) {
                       " by ", name_of(most->place), ")");
 }
 
+// "when the program ended", or when before that.
+std::string EndText(const Answer& answer) {
+  const std::string time = HumanSeconds(answer.end.time_us);
+  if (answer.end_unknown_us == 0) {
+    return answer.has_no_end ? absl::StrCat("at the last record, ", time)
+                             : "when the program ended";
+  }
+  return absl::StrCat("at ", time, ", ", HumanSeconds(answer.end_unknown_us),
+                      " before the ",
+                      answer.has_no_end ? "last record" : "program ended");
+}
+
 std::string Unrecorded(const Answer& answer) {
   std::vector<std::string> missing;
   const Header& header = answer.facts.header;
@@ -130,12 +142,8 @@ std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
     parts.push_back(absl::StrCat(ShortBytes(bytes), " ", name));
   }
   return absl::StrCat(
-      "Still there ",
-      answer.has_no_end ? absl::StrCat("at the last record, ",
-                                       HumanSeconds(answer.end.time_us))
-                        : "when the program ended",
-      ": ", ShortBytes(end.rss_bytes), parts.empty() ? "" : ", that is ",
-      absl::StrJoin(parts, "; "), ".");
+      "Still there ", EndText(answer), ": ", ShortBytes(end.rss_bytes),
+      parts.empty() ? "" : ", that is ", absl::StrJoin(parts, "; "), ".");
 }
 
 std::string LossText(const Answer& answer) {

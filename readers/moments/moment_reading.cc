@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -19,6 +20,16 @@ void SayNoMoment(const absl::Status& status, const RereadFile& file,
   *code = std::max(*code, is_said ? kExitFailed : kExitUsage);
 }
 
+// As FindMoment(), whatever is known of it.
+std::optional<FoundMoment> Find(const RunMoments& moments, const Moment& moment,
+                                RereadFile* file, const Console& console,
+                                int* code) {
+  auto found = moments.Find(moment, ReadingOf(file));
+  if (found.ok()) return *std::move(found);
+  SayNoMoment(found.status(), *file, console, code);
+  return std::nullopt;
+}
+
 }  // namespace
 
 ReadRun ReadingOf(RereadFile* file) {
@@ -28,10 +39,15 @@ ReadRun ReadingOf(RereadFile* file) {
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code) {
-  auto found = moments.Find(moment, ReadingOf(file));
-  if (found.ok()) return *std::move(found);
-  SayNoMoment(found.status(), *file, console, code);
-  return std::nullopt;
+  auto found = Find(moments, moment, file, console, code);
+  const uint64_t known_us = moments.KnownUntilUs();
+  if (!found.has_value() || !found->is_last || known_us == moments.EndUs()) {
+    return found;
+  }
+  return FoundMoment{known_us,
+                     absl::StrCat("the last reading of RSS, ",
+                                  HumanSeconds(moments.EndUs() - known_us),
+                                  " before ", found->name)};
 }
 
 bool FindRange(const std::optional<Moment>& from,
@@ -51,7 +67,7 @@ bool FindRange(const std::optional<Moment>& from,
       *code = kExitFailed;
       return false;
     }
-    const auto found = FindMoment(**moments, *bound, file, console, code);
+    const auto found = Find(**moments, *bound, file, console, code);
     if (!found.has_value()) return false;
     bound_us = is_end ? found->UntilUs() : found->time_us;
   }

@@ -17,8 +17,9 @@ namespace pymemrun {
 // Of a file that outlives it.
 ReadRun ReadingOf(RereadFile* file);
 
-// Nothing: the run has no such moment, which has been said; *code is at least
-// what the program is to exit with.
+// A moment at which it is known what was resident. Nothing: the run has no such
+// moment, which has been said; *code is at least what the program is to exit
+// with.
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code);

@@ -130,11 +130,14 @@ bool RunMoments::OnHeap(const HeapEvent* events, size_t count) {
 void RunMoments::OnProcess(const ProcessSample& sample) {
   PeakFinder::OnProcess(sample);
   AddReading(sample.time_us(), sample.rss_bytes(), sample.hwm_bytes());
+  if (sample.rss_bytes() == 0) return;
+  last_reading_us_ = std::max(last_reading_us_, sample.time_us());
 }
 
 void RunMoments::OnResidency(const ResidencyView& seen) {
   PeakFinder::OnResidency(seen);
   AddReading(seen.time_us, seen.rss_bytes, 0);
+  last_reading_us_ = std::max(last_reading_us_, seen.time_us);
   if (seen.rss_bytes > scan_.bytes) scan_ = {seen.time_us, seen.rss_bytes};
 }
 
@@ -222,6 +225,17 @@ uint64_t RunMoments::PeakBytes() const {
 uint64_t RunMoments::EndUs() const {
   if (footer_.end_us() != 0) return footer_.end_us();
   return std::max(last_us(), last_event_us_);
+}
+
+uint64_t RunMoments::KnownUntilUs() const {
+  // Collectors did not always write a reading that was like the one before.
+  constexpr uint64_t kMostLateUs = 500000;
+  const bool was_told = footer_.own_bytes() != 0;
+  const uint64_t end_us = EndUs();
+  if (was_told || has_faults_ || last_reading_us_ + kMostLateUs < end_us) {
+    return end_us;
+  }
+  return std::min(last_reading_us_, end_us);
 }
 
 // The footer tells it, or else the heap events, if there are any.

@@ -65,6 +65,10 @@ class RunMoments final : public PeakFinder {
   uint64_t PeakBytes() const;
   // The run's last moment.
   uint64_t EndUs() const;
+  // Up to when it is known what was resident: to the end, or to the last
+  // reading of RSS, where a process told nothing of its end and RSS is only
+  // read now and then.
+  uint64_t KnownUntilUs() const;
 
  private:
   void AddReading(uint64_t time_us, uint64_t rss_bytes, uint64_t hwm_bytes);
@@ -80,7 +84,7 @@ class RunMoments final : public PeakFinder {
   HighReadings readings_;
   Reading highest_, scan_;  // the highest RSS of all readings, of scans
   uint64_t hwm_bytes_ = 0, hwm_us_ = 0;  // when it was read last
-  uint64_t last_event_us_ = 0;
+  uint64_t last_event_us_ = 0, last_reading_us_ = 0;
   FoundMoment peak_;
   bool has_heap_ = false, has_faults_ = false;
   Footer footer_;

@@ -142,8 +142,7 @@ class EndTest(FaultTest):
                 file = self.run_file()
                 self.assert_whole(file)
                 self.assertEqual(file.rows_named("counted"), 2 * CALLS)
-                if expected[0] == "EXIT" and "quick" not in end and (
-                        "_exit" not in end):
+                if expected[0] == "EXIT" and "quick" not in end:
                     self.assertEqual(file.end(), expected)
                 else:
                     self.assertIn(file.end(), [expected, TOLD_LITTLE])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Resident memory where nobody sees pages come: the collector scans which are
 there, and sampled blocks say whose they are."""
+import glob
 import json
 import subprocess
 import unittest
@@ -24,6 +25,17 @@ with open("data", "rb") as f:
     m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
 m[::4096]
 m.madvise(mmap.MADV_DONTNEED)
+"""
+
+
+# Twice, in a forked child and in its parent.
+FREED = r"""
+import os
+def work():
+    blocks = [bytearray(1 << 20) for _ in range(64)]
+child = os.fork()
+if child: os.waitpid(child, 0)
+work()
 """
 
 
@@ -114,6 +126,41 @@ sum(m[::4096])
                          "0")
         self.assertAlmostEqual(resident_bytes(table, line="1"),
                                200_000 * (144 + 8), delta=6 * MIB)
+
+    def parts_of_ends(self, run):
+        """For the program and its child: when its end is known, how long it ran, and
+        MiB of its parts."""
+        for path in glob.glob(run.path.replace(".pb", "*.pb")):
+            fault_support.wait_for_collector_to_end(path)
+            answer = json.loads(subprocess.run(
+                [support.PYMEMREPORT, "report", "--json", path], check=True,
+                stdout=subprocess.PIPE).stdout)
+            self.assertGreaterEqual(answer["peak_rss_bytes"], 64 * MIB)
+            end = answer["end"]
+            yield end["time_s"], answer["duration_s"], {
+                name: size / MIB for name, size in end["parts"].items()}
+
+    def test_what_goes_right_before_os_exit_is_gone(self):
+        """As of children of multiprocessing."""
+        for options in (), ("--light",), ("--trace", "none"):
+            run = self.run_script(FREED + "os._exit(3)", *options, env=support.USUAL, status=3)
+            ends = list(self.parts_of_ends(run))
+            self.assertEqual(len(ends), 2)
+            self.assertEqual((run.footer.end, run.footer.exit_status),
+                             (support.trace_pb2().Footer.EXIT, 3))
+            for known_s, duration_s, parts in ends:
+                self.assertEqual(known_s, duration_s)
+                self.assertLess(parts["free"] + parts["python_heap"], 16, (options, parts))
+
+    def test_before_a_kill_blocks_and_rss_are_of_one_moment(self):
+        for options in ("--light",), ("--trace", "none"):
+            run = self.run_script(FREED + "os.kill(os.getpid(), 9)", *options,
+                                  env=support.USUAL, status=-9)
+            ends = list(self.parts_of_ends(run))
+            self.assertEqual(len(ends), 2)
+            for known_s, duration_s, parts in ends:
+                self.assertLessEqual(known_s, duration_s)
+                self.assertLess(parts["free"], 16, (options, parts))
 
     def test_a_peak_that_is_soon_over_has_its_line(self):
         """Freeing takes longer than building, and RSS does not fall."""

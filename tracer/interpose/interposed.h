@@ -36,6 +36,10 @@ class Interposed {
   using Say = void(const char* line, size_t size);
   static void NoticeExec(Say* say, const char* notice);
 
+  // `told` is called when this process is about to end by _exit(): on any
+  // thread, perhaps in a signal handler.
+  static void NoticeExit(void (*told)(int status));
+
   // Whether the calling thread is in a fork of ours, which will tell the
   // child's number.
   static bool InFork();

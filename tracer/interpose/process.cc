@@ -77,6 +77,14 @@ int WithArguments(const char* first, va_list list, Exec exec) {
   return exec(argv);
 }
 
+std::atomic<void (*)(int)> g_told_exit{nullptr};
+
+// Not the end of a vfork child.
+void TellExit(int status) {
+  const auto told = g_told_exit.load(std::memory_order_acquire);
+  if (told != nullptr && TracedPage() != nullptr) told(status);
+}
+
 }  // namespace
 
 bool Interposed::Enable(pid_t pid, ControlPage* page) {
@@ -87,6 +95,9 @@ bool Interposed::Enable(pid_t pid, ControlPage* page) {
   g_interposed.page.store(page, std::memory_order_release);
   return true;
 }
+void Interposed::NoticeExit(void (*told)(int status)) {
+  g_told_exit.store(told, std::memory_order_release);
+}
 ControlPage* Interposed::page() {
   return g_interposed.page.load(std::memory_order_acquire);
 }
@@ -94,6 +105,14 @@ ControlPage* Interposed::page() {
 }  // namespace pymemrun
 
 using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE void _exit(int status) {
+  TellExit(status);
+  PYMEMRUN_NEXT(_exit)(status);
+  __builtin_unreachable();
+}
+
+PYMEMRUN_INTERPOSE void _Exit(int status) noexcept { _exit(status); }
 
 PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
                               char* const* envp) noexcept {

@@ -14,6 +14,17 @@
 #include "tracer/session/parts.h"
 
 namespace pymemrun {
+
+void AwaitEndScan(ControlPage* page) {
+  const ReplyPage& reply = ReplyOf(page);
+  RingStall& stall = Hot().stall;
+  const bool began = page->start_state.load(std::memory_order_relaxed) != 0;
+  if (began && reply.collector_pid.load() != 0 && !IsSilent(stall, page) &&
+      WaitForRoom(page, {&reply.end_scans, 0}, 1) == RingWait::kTimedOut) {
+    NoteSilence(&stall, page);  // the end need not wait as long again
+  }
+}
+
 namespace {
 
 // GIL held; no other thread that is left will get it again.
@@ -38,16 +49,7 @@ void TellBegin() {
     head.extra = position;
     item.Commit();
   }
-  // Until it is known which pages the program leaves, if anybody is there: of a
-  // script that did not begin, a wrong one for instance, nobody collects.
-  const ReplyPage& reply = ReplyOf(page);
-  RingStall& stall = Hot().stall;
-  const bool began = page->start_state.load(std::memory_order_relaxed) != 0;
-  if (began && page->asks_pages != 0 && reply.collector_pid.load() != 0 &&
-      !IsSilent(stall, page) &&
-      WaitForRoom(page, {&reply.end_scans, 0}, 1) == RingWait::kTimedOut) {
-    NoteSilence(&stall, page);  // the end need not wait as long again
-  }
+  if (page->asks_pages != 0) AwaitEndScan(page);
 }
 
 }  // namespace

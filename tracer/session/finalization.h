@@ -4,7 +4,14 @@
 #ifndef PYMEMRUN_TRACER_SESSION_FINALIZATION_H_
 #define PYMEMRUN_TRACER_SESSION_FINALIZATION_H_
 
+#include "tracer/wire/ring_layout.h"
+
 namespace pymemrun {
+
+// Waits until the collector knows what is resident at the end, which it has
+// been told of, if anybody is there: of a script that did not begin, a wrong
+// one for instance, nobody collects. Async-signal-safe.
+void AwaitEndScan(ControlPage* page);
 
 class Finalization {
  public:

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tracer/base/clock.h"
 #include "tracer/base/heap_inside.h"
 #include "tracer/base/hot_state.h"
@@ -55,7 +57,8 @@ struct SessionState {
   bool shares_counts;  // with its children
   ChildCounts* firsts_counts;  // of the process that pymemrun started
   bool still_writing;
-  PageCounters pages;  // open until the collector has them
+  std::atomic<bool> says_end;  // the one thread that does has begun
+  PageCounters pages;          // open until the collector has them
   char line[512];
 };
 SessionState g_session = {};
@@ -173,7 +176,9 @@ bool WipeHotPageOnFork() {
   return madvise(&g_hot_page, sizeof(g_hot_page), MADV_WIPEONFORK) == 0;
 }
 
+// The first call counts.
 void SendEnd(ControlPage* page, EndReason reason, int status) {
+  if (g_session.says_end.exchange(true)) return;
   EndFacts& end = page->end;
   end.own_bytes = OwnMemory::ResidentBytes();
   end.hwm_bytes = Statm::ReadHwmPages() * page->page_bytes;
@@ -189,6 +194,15 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->end_state.store(1, std::memory_order_release);
   page->wake_collector.fetch_add(1, std::memory_order_release);
   WakeFutex(&page->wake_collector);
+}
+
+// The program ends without exit handlers. Then only what is resident now is
+// waited for. Async-signal-safe.
+void TellExit(int status) {
+  ControlPage* const page = Interposed::page();
+  if (page->start_state.load(std::memory_order_relaxed) == 0) return;
+  SendEnd(page, EndReason::kUnknown, status & 0xff);
+  AwaitEndScan(page);
 }
 
 // Whether the ring has no producer but the calling thread: it holds the GIL, or
@@ -217,6 +231,7 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.notice = config->notice;
   g_session.follow = config->follow;
   g_session.untraced = g_session.still_writing = false;
+  g_session.says_end = false;
   g_session.calls = config->calls;
   g_session.heap = RecordsHeap(config->heap);
   g_session.paused = config->paused;
@@ -308,6 +323,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return "the tracer's state cannot be kept from children";
   }
   Interposed::NoticeExec(config->say, config->exec_notice);
+  Interposed::NoticeExit(TellExit);
   g_parts.file.Set(config->output);
   g_parts.objects.Set(*config);
   if (!config->paused) g_parts.file.Begin();

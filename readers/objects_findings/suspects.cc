@@ -103,8 +103,8 @@ class SuspectSearch {
       at = largest;
     }
     if (Retained(at) < least_) return AddChain(std::move(way));
-    const bool is_nested = IsNested(at);
-    const auto items = is_nested ? std::nullopt : TypeOfItems(at);
+    const auto nested = NestedType(at);
+    const auto items = nested.has_value() ? std::nullopt : TypeOfItems(at);
     const auto is_apart = [&](NodeId child) {
       return Retained(child) >= least_ && graph_.type(child) != items;
     };
@@ -113,8 +113,8 @@ class SuspectSearch {
       if (is_apart(child)) rest -= Retained(child);
     }
     // Nothing below it has much by itself, or all is in what has.
-    if (is_nested && (rest < least_ || rest == Retained(at))) {
-      return AddNested(top, at);
+    if (nested.has_value() && (rest < least_ || rest == Retained(at))) {
+      return AddNested(way, *nested);
     }
     if (rest < least_) return left->push_back(at);
     Suspect suspect = {top, 1, Retained(top), at};
@@ -125,30 +125,68 @@ class SuspectSearch {
     }
   }
 
-  // Whether objects of its type go on below it and have much: a tree, a nested
-  // dictionary. Not two caches in one dictionary, of dictionaries or not.
-  bool IsNested(NodeId at) {
-    int alike = 0;
-    NodeId below = at;
-    for (int level = 0; level < 4 && alike < 2; ++level) {
-      below = LargestChild(below);
-      if (below == kNoNode) return false;
-      alike += graph_.type(below) == graph_.type(at);
-    }
+  // The type of what comes again and again below it and has much: of a tree, a
+  // nested dictionary. Not of two caches in one dictionary, of dictionaries or
+  // not. Containers between objects of another type are no tree of their own.
+  std::optional<uint32_t> NestedType(NodeId at) {
+    constexpr size_t kAnyTypes = 4, kMostLevels = 8;
     constexpr uint64_t kMostBranches = 100;  // over two levels
-    return alike == 2 && Retained(below) * kMostBranches >= Retained(at);
+    std::vector<uint32_t> types = {graph_.type(at)};
+    std::vector<size_t> again;  // where its own type is
+    NodeId below = at;
+    while (again.size() < 2 && types.size() <= kMostLevels) {
+      below = LargestChild(below);
+      if (below == kNoNode) return std::nullopt;
+      if (graph_.type(below) == types[0]) again.push_back(types.size());
+      types.push_back(graph_.type(below));
+    }
+    if (again.size() < 2 || Retained(below) * kMostBranches < Retained(at)) {
+      return std::nullopt;
+    }
+    // A long way must have the same types both times.
+    const auto second = types.begin() + static_cast<ptrdiff_t>(again[0]);
+    const bool is_same =
+        again[1] == 2 * again[0] && std::equal(types.begin(), second, second);
+    if (again[1] > kAnyTypes && !is_same) return std::nullopt;
+    if (!IsContainer(types[0])) return types[0];
+    for (auto type = types.begin(); type != second; ++type) {
+      if (!IsContainer(*type) && std::count(type + 1, types.end(), *type) > 0) {
+        return *type;
+      }
+    }
+    return types[0];
+  }
+  bool IsContainer(uint32_t type) const {
+    static const auto* const kContainers =
+        new absl::flat_hash_set<std::string>{"list",
+                                             "tuple",
+                                             "set",
+                                             "frozenset",
+                                             "dict",
+                                             "collections.deque",
+                                             "collections.OrderedDict",
+                                             "collections.defaultdict"};
+    return kContainers->contains(graph_.type_name(type));
   }
 
-  // All of its type below it have the bytes.
-  void AddNested(NodeId top, NodeId at) {
+  // All of that type below the end of the way have the bytes. The first of them
+  // may be right above it.
+  void AddNested(const std::vector<NodeId>& way, uint32_t type) {
+    constexpr ptrdiff_t kMostAbove = 4;
+    const auto first = std::find_if(
+        way.rbegin(),
+        way.rbegin() + std::min<ptrdiff_t>(kMostAbove, std::ssize(way)),
+        [&](NodeId node) { return graph_.type(node) == type; });
+    const bool is_above = first != way.rend() && graph_.type(*first) == type;
+    const NodeId at = is_above ? *first : way.back();
     std::vector<NodeId> alike, below = {at};
     while (!below.empty()) {
       const NodeId node = below.back();
       below.pop_back();
-      if (graph_.type(node) == graph_.type(at)) alike.push_back(node);
+      if (graph_.type(node) == type) alike.push_back(node);
       for (const NodeId child : children_.Of(node)) below.push_back(child);
     }
-    Suspect suspect = {top, 1, Retained(top), at};
+    Suspect suspect = {way[0], 1, Retained(way[0]), at};
     Describe(
         alike, [](NodeId) { return 1; }, &suspect);
     suspect.most_bytes = Retained(at);

@@ -187,6 +187,43 @@ TEST(Suspects, ATreeIsOne) {
   EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Tree");
 }
 
+// With 255 nodes, of which each keeps its children in a list: in its
+// attributes, or in a dictionary that has those.
+uint32_t PutTreeOfLists(bool has_dict, Program* program) {
+  std::vector<uint32_t> tree, lists;
+  for (int i = 0; i < 255; ++i) {
+    tree.push_back(program->builder.Add("app.Node", 64));
+    lists.push_back(program->builder.Add("list", 100));
+    uint32_t holder = tree[i];
+    if (has_dict) {
+      holder = program->builder.Add("dict", 200);
+      program->builder.Refer(tree[i], holder, EDGE_DICT);
+    }
+    program->builder.Refer(holder, lists[i], EDGE_ATTRIBUTE, "children");
+    if (i > 0) {
+      program->builder.Refer(lists[(i - 1) / 2], tree[i], EDGE_INDEX);
+    }
+  }
+  program->PutGlobal("TREE", tree[0]);
+  return tree[0];
+}
+
+TEST(Suspects, ATreeOfListsIsOneOfItsNodes) {
+  for (const bool has_dict : {false, true}) {
+    Program program;
+    const uint32_t tree = PutTreeOfLists(has_dict, &program);
+    ObjectAnalysis analysis(GraphOf(program.builder));
+    const ObjectGraph& graph = analysis.graph();
+    const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+    ASSERT_EQ(suspects.size(), 1u);
+    EXPECT_EQ(suspects[0].node, program.In(graph, tree));
+    EXPECT_EQ(suspects[0].accumulation, program.In(graph, tree));
+    EXPECT_EQ(suspects[0].most_objects, 255u);
+    EXPECT_EQ(suspects[0].most_bytes, 255u * (has_dict ? 364 : 164));
+    EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Node");
+  }
+}
+
 // Neither of its halves is a suspect by itself.
 TEST(Suspects, ATreeBesideALargerObjectIsOne) {
   Program program;

@@ -187,8 +187,8 @@ TEST(Suspects, ATreeIsOne) {
   EXPECT_EQ(graph.type_name(suspects[0].most_type), "app.Tree");
 }
 
-// With 255 nodes, of which each keeps its children in a list: in its
-// attributes, or in a dictionary that has those.
+// With 255 nodes. Each keeps its children in a list, which is an attribute of
+// its own or in its dictionary.
 uint32_t PutTreeOfLists(bool has_dict, Program* program) {
   std::vector<uint32_t> tree, lists;
   for (int i = 0; i < 255; ++i) {

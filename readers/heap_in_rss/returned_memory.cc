@@ -72,8 +72,9 @@ class PageSweep {
   void AddMapped(const std::vector<BlockRange>& going) {
     std::vector<BlockRange> mapped;
     for (const BlockRange& block : going) {
-      if (block.end - block.begin >= kMmapThreshold - kChunkHeader &&
-          block.begin % page_bytes_ == kChunkHeader) {
+      if (block.is_mapping ||
+          (block.end - block.begin >= kMmapThreshold - kChunkHeader &&
+           block.begin % page_bytes_ == kChunkHeader)) {
         mapped.push_back(block);
       }
     }

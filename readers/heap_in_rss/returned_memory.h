@@ -10,10 +10,12 @@
 
 namespace pymemrun {
 
-// Addresses of a block that goes or stays. Small ones may lie in arenas.
+// Addresses of a block that goes or stays. Small ones may lie in arenas. One
+// that is a mapping is unmapped when it goes.
 struct BlockRange {
   uint64_t begin, end;
   bool is_small;
+  bool is_mapping = false;
 };
 
 // Resident pages, in bytes. Those from before tracing hold something else: what

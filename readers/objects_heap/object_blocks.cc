@@ -44,9 +44,31 @@ class BlockFinder {
     const uint64_t bytes = graph_.size_bytes(node);
     const uint64_t own = bytes - std::min(bytes, beside.bytes);
     AddPart(BlockOf(graph_, node), own, kMostInline, is_gone);
-    if (beside.bytes > 0) {
+    if (beside.bytes > 0 && !AddMapping(node, beside)) {
       AddPart(beside.address, beside.bytes, beside.bytes, is_gone);
     }
+  }
+  // Of an mmap.mmap. Of its mapping the dump has the resident bytes alone.
+  bool AddMapping(NodeId node, const BesideBlock& beside) {
+    if (BlockAt(beside.address) != nullptr ||
+        beside.address > UINT64_MAX - beside.bytes) {
+      return false;
+    }
+    const auto& parts = heap_.mappings().parts();
+    const bool is_known = parts.find(beside.address) != parts.end();
+    if (!is_known && graph_.type_name(graph_.type(node)) != "mmap.mmap") {
+      return false;
+    }
+    const bool is_gone = gone_[node];
+    if (!is_known) {
+      (is_gone ? found_.going : found_.staying)
+          .push_back({beside.address, beside.address + beside.bytes, false,
+                      /*is_mapping=*/true});
+    } else if (is_gone) {
+      going_.insert(beside.address);
+    }
+    if (is_gone) found_.bytes += beside.bytes;
+    return true;
   }
   // Of its `bytes` at most `sure` are sure to lie there if the block is not
   // known.
@@ -78,14 +100,16 @@ class BlockFinder {
                       PythonArenas::IsSmall(allocator, block.size)});
     }
     for (const auto& [begin, part] : heap_.mappings().parts()) {
-      if (part.end > begin) found_.staying.push_back({begin, part.end, false});
+      if (part.end <= begin) continue;
+      (going_.contains(begin) ? found_.going : found_.staying)
+          .push_back({begin, part.end, false, /*is_mapping=*/true});
     }
   }
 
   const HeapModel& heap_;
   const ObjectGraph& graph_;
   const std::vector<bool>& gone_;
-  absl::flat_hash_set<uint64_t> going_;  // blocks
+  absl::flat_hash_set<uint64_t> going_;  // blocks, and mappings
   BlocksOfObjects found_;
 };
 

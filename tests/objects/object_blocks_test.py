@@ -66,6 +66,27 @@ for i in range(4000):
     handle(i)
 """
 
+# In memory of its own, of a file, shared by name, and one that is closed.
+MAPPED = """
+import mmap, sys
+from multiprocessing import shared_memory
+class Store: pass
+def take():
+    store = Store()
+    store.data = mmap.mmap(-1, 60 << 20)
+    store.data[:40 << 20] = b"x" * (40 << 20)
+    return store
+store = take()
+with open(sys.executable, "rb") as f:
+    file = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+sum(file[::4096])
+closed = mmap.mmap(-1, 1 << 20)
+closed.close()
+shared = shared_memory.SharedMemory(create=True, size=6 << 20)
+shared.buf[:3 << 20] = b"z" * (3 << 20)
+shared.unlink()
+"""
+
 VIEWS = """
 import numpy
 heads = [numpy.ones(1_000_000)[:10] for _ in range(30)]
@@ -162,6 +183,22 @@ class ObjectBlocksTest(support.ProgramTest):
         text = self.ask(run, "suspects", "--min-share", "5")
         self.assertRegex(text, r"(All|3,99\d) of them were allocated or last enlarged by \S*script.py:6 \S+\.")
         self.assertNotIn("render", text)
+
+    def test_a_mapping_has_the_memory_that_is_its_own(self):
+        run = self.dumped(MAPPED, "--heap", "all", "--trace", "pages", "--page-period", "1")
+        rows = json.loads(self.ask(run, "list", "--where", "type=mmap.mmap", "--json"))
+        sizes = sorted((row["bytes"] for row in rows), reverse=True)
+        own, = {size % MIB for size in sizes}
+        self.assertEqual([size - own for size in sizes], [40 * MIB, 3 * MIB, 0, 0])
+        self.assertLess(own, 200)
+        largest = max(rows, key=lambda row: row["bytes"])
+        self.assertEqual(largest["length"], 60 * MIB)
+        self.assertRegex(largest["allocated_line"], r"script\.py:7 take$")
+        suspect = json.loads(self.ask(run, "suspects", "--json"))[0]
+        self.assertEqual(suspect["path"], "sys.modules['__main__'].store")
+        self.assertGreater(suspect["retained_bytes"], 40 * MIB)
+        text = self.ask(run, "what-if", largest["address"])
+        self.assertRegex(text, r"40\.0 MiB of RSS would\s+return at once")
 
     def test_views_of_numpy_keep_their_arrays(self):
         self.need_numpy()

@@ -318,6 +318,11 @@ void ObjectWalk::PutObject(PyObject* object, const GraphTypes::Type& type) {
   wire.type = type.id;
   PymemrunBlock beside = {};
   wire.size_bytes = PymemrunSizeOf(object, &type.facts, &estimated, &beside);
+  if (type.facts.shape == kPymemrunMapping) {
+    const PymemrunBlock mapping = PymemrunMappingOf(object);
+    beside = {mapping.at, mapped_.ResidentBytes(mapping.at, mapping.bytes)};
+    wire.size_bytes += beside.bytes;
+  }
   if (beside.bytes > 0) {
     wire.beside = KeyOf(beside.at);
     wire.beside_bytes = beside.bytes;

@@ -9,6 +9,7 @@
 #include "tracer/cpython/objects/object_graph.h"
 #include "tracer/objects/child_memory.h"
 #include "tracer/objects/graph_names.h"
+#include "tracer/objects/mapped_memory.h"
 #include "tracer/objects/node_numbers.h"
 #include "tracer/objects/object_pipe.h"
 #include "tracer/objects/reference_list.h"
@@ -87,6 +88,7 @@ class ObjectWalk {
   GraphNames names_;
   NodeNumbers numbers_;
   ReferenceList references_;
+  MappedMemory mapped_;
   PointerMap cell_names_;
   PointerMap frozen_;
   ChildArray<Late> weak_;

@@ -34,6 +34,12 @@ typedef struct {
   PyObject_VAR_HEAD const char* items;
 } ArrayArray;
 
+// The beginning of mmap.mmap.
+typedef struct {
+  PyObject_HEAD const char* data;
+  Py_ssize_t size;
+} Mapping;
+
 int PymemrunIsNumpyArray(const PyTypeObject* type) {
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
          strcmp(type->tp_name, "numpy.ndarray") == 0 &&
@@ -185,5 +191,12 @@ const void* PymemrunItemsBlock(PyObject* object, const PymemrunTypeFacts* facts,
     default:
       return NULL;
   }
+}
+
+PymemrunBlock PymemrunMappingOf(PyObject* object) {
+  const Mapping* mapping = (Mapping*)object;
+  const PymemrunBlock block = {
+      mapping->data, mapping->data != NULL ? (size_t)mapping->size : 0};
+  return block;
 }
 #endif

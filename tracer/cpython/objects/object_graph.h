@@ -71,6 +71,8 @@ size_t PymemrunSplitSize(PyObject* object, size_t said);
 // and the type's tp_basicsize.
 const void* PymemrunItemsBlock(PyObject* object, const PymemrunTypeFacts* facts,
                                size_t* other_bytes);
+// What an mmap.mmap maps: neither size has it.
+PymemrunBlock PymemrunMappingOf(PyObject* object);
 // Whether the cycle collector can ask the object what it refers to.
 int PymemrunCanTraverse(PyObject* object);
 int PymemrunIsTracked(PyObject* object);

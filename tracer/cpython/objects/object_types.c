@@ -57,10 +57,17 @@ static int ShapeOfKnown(const PyTypeObject* type) {
 static int ShapeOfNamed(PyTypeObject* type) {
   if (PymemrunIsNumpyArray(type)) return kPymemrunNumpyArray;
   if (strcmp(type->tp_name, "_io.BytesIO") == 0) return kPymemrunBytesIO;
-  const int is_array = strcmp(type->tp_name, "array.array") == 0;
-  if (!is_array && strcmp(type->tp_name, "collections.deque") != 0) {
-    return kPymemrunPlain;
+  static const struct {
+    const char* name;
+    int shape;
+  } kNamed[] = {{"array.array", kPymemrunArray},
+                {"collections.deque", kPymemrunCounted},
+                {"mmap.mmap", kPymemrunMapping}};
+  int shape = kPymemrunPlain;
+  for (size_t i = 0; i < sizeof(kNamed) / sizeof(kNamed[0]); ++i) {
+    if (strcmp(type->tp_name, kNamed[i].name) == 0) shape = kNamed[i].shape;
   }
+  if (shape == kPymemrunPlain) return shape;
   PyObject* dict = PymemrunTypeDict(type);
   PyObject* length =
       dict != NULL ? PyDict_GetItemString(dict, "__len__") : NULL;
@@ -69,7 +76,7 @@ static int ShapeOfNamed(PyTypeObject* type) {
       type->tp_basicsize < (Py_ssize_t)(sizeof(PyVarObject) + sizeof(void*))) {
     return kPymemrunPlain;
   }
-  return is_array ? kPymemrunArray : kPymemrunCounted;
+  return shape;
 }
 
 PyObject* PymemrunTypeDict(PyTypeObject* type) {

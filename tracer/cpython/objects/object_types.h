@@ -31,6 +31,7 @@ enum {  // what an instance of a type is, whatever it derives from in between
   kPymemrunByteArray,
   kPymemrunArray,    // array.array
   kPymemrunCounted,  // deque: ob_size is its len()
+  kPymemrunMapping,  // mmap.mmap
   kPymemrunNumpyArray,
   kPymemrunBytesIO,
   kPymemrunTypeShape,

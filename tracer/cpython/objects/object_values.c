@@ -150,6 +150,8 @@ Py_ssize_t PymemrunLengthOf(PyObject* object, const PymemrunTypeFacts* facts) {
     case kPymemrunArray:
     case kPymemrunCounted:
       return Py_SIZE(object);
+    case kPymemrunMapping:
+      return (Py_ssize_t)PymemrunMappingOf(object).bytes;
     case kPymemrunDictShape:
       return ((PyDictObject*)object)->ma_used;
     case kPymemrunSet:

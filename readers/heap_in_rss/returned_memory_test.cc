@@ -57,6 +57,16 @@ TEST_F(ReturnedMemoryTest, LargeBlocksBehindTheirHeaderAreMappings) {
   EXPECT_EQ(returned.malloc_bytes, 51 * kPage);
 }
 
+TEST_F(ReturnedMemoryTest, AMappingReturnsAtOnceHoweverSmall) {
+  Come(200, 8);
+  going_ = {{200 * kPage, 204 * kPage, false, /*is_mapping=*/true}};
+  staying_ = {{204 * kPage, 208 * kPage, false, /*is_mapping=*/true}};
+  const ReturnedMemory returned = Returned();
+  EXPECT_EQ(returned.mapped_bytes, 4 * kPage);
+  EXPECT_EQ(returned.alone_bytes, 4 * kPage);
+  EXPECT_EQ(returned.shared_bytes, 0u);
+}
+
 TEST_F(ReturnedMemoryTest, ArenasReturnAsAWholeWhenTheyAreEmpty) {
   const uint64_t first = 0x1000 * kPage, second = first + (1 << 20);
   arenas_ = {{kSpare, kSpare + (1 << 20), kPool},

@@ -149,6 +149,15 @@ static long call_execle(void) {
   FAILED_EXEC(execle(nowhere, nowhere, (char *)NULL, environ));
 }
 
+/* What a child that ends by it ends with. */
+static long of_end(void (*end)(int)) {
+  const pid_t child = vfork();
+  if (child == 0) end(5);
+  return child < 0 ? -1 : status_of(child);
+}
+static long call__exit(void) { return of_end(_exit); }
+static long call__Exit(void) { return of_end(_Exit); }
+
 static long call_munmap(void) { return munmap(map(), PAGE); }
 static long call_madvise(void) {
   void *const memory = map();

@@ -149,15 +149,6 @@ static long call_execle(void) {
   FAILED_EXEC(execle(nowhere, nowhere, (char *)NULL, environ));
 }
 
-/* What a child that ends by it ends with. */
-static long of_end(void (*end)(int)) {
-  const pid_t child = vfork();
-  if (child == 0) end(5);
-  return child < 0 ? -1 : status_of(child);
-}
-static long call__exit(void) { return of_end(_exit); }
-static long call__Exit(void) { return of_end(_Exit); }
-
 static long call_munmap(void) { return munmap(map(), PAGE); }
 static long call_madvise(void) {
   void *const memory = map();
@@ -304,14 +295,16 @@ static long call_posix_spawnp(void) {
       posix_spawnp(&child, "/bin/false", NULL, NULL, command, none);
   return result * 2 + status_of(child);
 }
-static long of_fork(pid_t child) {
-  if (child == 0) _exit(6);
+static long of_fork(pid_t child, void (*end)(int)) {
+  if (child == 0) end(6);
   return child < 0 ? -1 : status_of(child);
 }
-static long call_fork(void) { return of_fork(fork()); }
+static long call__exit(void) { return of_fork(vfork(), _exit); }
+static long call__Exit(void) { return of_fork(vfork(), _Exit); }
+static long call_fork(void) { return of_fork(fork(), _exit); }
 static long call_forkpty(void) {
   int terminal = -1;
-  const long status = of_fork(forkpty(&terminal, NULL, NULL, NULL));
+  const long status = of_fork(forkpty(&terminal, NULL, NULL, NULL), _exit);
   close(terminal);
   return status;
 }

@@ -23,6 +23,8 @@ const PageCounters* Session::OpenPages(const PagePeriod&,
   return nullptr;
 }
 
+ClockPair Session::EarlierClocks() { return {}; }
+
 void SizeRun::Prepare(const TraceConfig*) {}
 
 void SizeRun::PrintBy(void (*)()) {}

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 namespace pymemrun {
@@ -39,7 +40,11 @@ inline uint32_t DecodeSite(EncodedSite encoded) {
 // and holds the hot sites of any program that was measured. Not thread safe.
 class SiteCache {
  public:
-  SiteCache() : entries_(new Entry[kSets * 2]()) {}
+  // The kernel's zeros: what a short run does not use is not touched.
+  SiteCache()
+      : entries_(static_cast<Entry*>(std::calloc(kSets * 2, sizeof(Entry)))) {
+    if (entries_ == nullptr) std::abort();
+  }
 
   // 0 when the place is not in the cache. Both ways are looked at without a
   // branch: which of them it is cannot be foretold.
@@ -84,7 +89,10 @@ class SiteCache {
     return (mixed * uint64_t{0x9e3779b97f4a7c15}) >> (64 - kSetBits);
   }
 
-  std::unique_ptr<Entry[]> entries_;
+  struct Free {
+    void operator()(Entry* entries) const { std::free(entries); }
+  };
+  std::unique_ptr<Entry[], Free> entries_;
 };
 
 }  // namespace pymemrun

@@ -1,11 +1,18 @@
 #include "collector/heap/heap_collector.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "collector/definitions/native_thread.h"
 #include "collector/process/monotonic_clock.h"
 #include "format/limits.h"
+
+#ifndef MADV_POPULATE_WRITE  // of Linux 5.14
+#define MADV_POPULATE_WRITE 23
+#endif
 
 namespace pymemrun {
 namespace {
@@ -33,6 +40,17 @@ uint32_t AllocatorOf(uint32_t kind) {
 }  // namespace
 
 HeapCollector::HeapCollector(const Options& options) : options_(options) {}
+
+void* HeapCollector::operator new(size_t bytes) {
+  void* const memory = ::operator new(bytes);
+  // A fault for each page would take several times as long.
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory) & ~(page - 1);
+  madvise(reinterpret_cast<void*>(begin),
+          reinterpret_cast<uintptr_t>(memory) + bytes - begin,
+          MADV_POPULATE_WRITE);
+  return memory;
+}
 
 void HeapCollector::Start(const HeapRates& rates) {
   if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);

@@ -33,6 +33,8 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
     RecordSink* out;
   };
   explicit HeapCollector(const Options& options);
+  // Most of it is written at once.
+  static void* operator new(size_t bytes);
 
   // The header is written; `rates` too, unless they are empty.
   void Start(const HeapRates& rates);

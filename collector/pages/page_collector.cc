@@ -186,6 +186,7 @@ void PageCollector::Match(uint64_t until_ns) {
     matcher_.AddTouch(thread, touch);
   }
   touches_.clear();
+  scan_.LookAnew();
   matcher_.Emit(until_ns, this);
 }
 

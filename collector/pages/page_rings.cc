@@ -8,7 +8,7 @@ namespace {
 constexpr PerfRings::Sizes kSizes = {size_t{8} << 20, size_t{64} << 10,
                                      size_t{32} << 20};
 // The kernel makes all their pages at once, and many a forked child ends soon.
-constexpr PerfRings::Sizes kForkedSizes = {size_t{1} << 20, size_t{64} << 10,
+constexpr PerfRings::Sizes kForkedSizes = {size_t{512} << 10, size_t{64} << 10,
                                            size_t{16} << 20};
 
 // PERF_RECORD_SAMPLE with IP, TID, TIME and ADDR: the kernel's order of them.

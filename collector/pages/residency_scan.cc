@@ -15,7 +15,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kRegionsAtOnce = 4096;
+constexpr size_t kRegionsAtOnce = 1024;
 constexpr size_t kEntriesAtOnce = 8192;
 // The kernel walks 64 MiB of pages in some 3 ms.
 constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
@@ -124,16 +124,19 @@ void ResidencyScan::FindZeroPages(uint64_t begin, uint64_t end,
 
 PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
   if (use_entries_ || pagemap_.fd() < 0) return {};
-  PageRegion around[kPiecePages];
   PagemapScan scan = {};
   scan.begin = address & ~(kPiecePages * page_bytes_ - 1);
   scan.end = scan.begin + kPiecePages * page_bytes_;
-  scan.regions = reinterpret_cast<uintptr_t>(around);
-  scan.regions_max = kPiecePages;
-  scan.category_mask = kPageIsPresent | kPageIsFile;
-  const int count = ioctl(pagemap_.fd(), kPagemapScan, &scan);
-  for (int i = 0; i < count; ++i) {
-    if (around[i].begin <= address && address < around[i].end) return around[i];
+  if (scan.end != around_end_) {
+    around_.resize(kPiecePages);
+    scan.regions = reinterpret_cast<uintptr_t>(around_.data());
+    scan.regions_max = kPiecePages;
+    scan.category_mask = kPageIsPresent | kPageIsFile;
+    around_.resize(std::max(ioctl(pagemap_.fd(), kPagemapScan, &scan), 0));
+    around_end_ = scan.end;
+  }
+  for (const PageRegion& pages : around_) {
+    if (pages.begin <= address && address < pages.end) return pages;
   }
   return {};
 }

@@ -64,8 +64,10 @@ class ResidencyScan {
                      std::vector<PageRegion>* found);
   // The run of resident file pages that holds the address, within its aligned
   // 2 MiB: the kernel maps up to so many at a fault. Empty (begin = end) where
-  // the page at the address is not resident, or the kernel does not say.
+  // the page at the address is not resident, or the kernel does not say. It is
+  // asked once about neighbours, until LookAnew().
   PageRegion FilePagesAround(uint64_t address);
+  void LookAnew() { around_end_ = 0; }
   // RSS as statm has it now; 0 when the process is gone.
   uint64_t RssBytes();
 
@@ -91,6 +93,9 @@ class ResidencyScan {
   uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;
+  // Of file pages in the aligned 2 MiB that end here, as last asked.
+  std::vector<PageRegion> around_;
+  uint64_t around_end_ = 0;  // 0: nothing is known
 };
 
 // When to ask: as often as it is worth, at a bounded cost. Not thread safe.

@@ -163,6 +163,11 @@ TEST_F(ResidencyScanTest, PagesOfAFileAroundOneAreFound) {
     EXPECT_LT(Pages(at - kPage, pages + 2), pages + 2);
   }
   EXPECT_EQ(scan_.FilePagesAround(begin + 40 * kPage).end, 0u);  // not there
+  sum = sum + *reinterpret_cast<const char*>(begin + 40 * kPage);
+  EXPECT_EQ(scan_.FilePagesAround(begin + 40 * kPage).end, 0u);  // not asked
+  scan_.LookAnew();
+  const bool is_there = scan_.FilePagesAround(begin + 40 * kPage).end != 0;
+  EXPECT_EQ(is_there, found.end != found.begin);
   munmap(memory, 64 * kPage);
   fclose(file);
 }

@@ -93,6 +93,10 @@ bool SetFileOption(absl::string_view key, absl::string_view value,
   int level = 0;
   if (key == "counters_every_ms") {
     launch->counters_every_ms = std::min(Number(value), kMostEveryMs);
+  } else if (key == "earlier_tsc") {
+    launch->earlier_tsc = Number(value);
+  } else if (key == "earlier_monotonic_ns") {
+    launch->earlier_monotonic_ns = Number(value);
   } else if (key == "follow_all") {
     launch->follow_all = Number(value) != 0;
   } else if (key == "traces_started") {

@@ -33,6 +33,10 @@ struct LaunchText {
   std::string states_reason;
   DumpWishes dumps;
   uint64_t counters_every_ms = 0;  // 0: no counters
+  // What the clocks showed long before, by a forked child's parents. 0:
+  // unknown.
+  uint64_t earlier_tsc = 0;
+  uint64_t earlier_monotonic_ns = 0;
 };
 
 // Reads the launch text (see collector_start.h). Passes over unknown keys and

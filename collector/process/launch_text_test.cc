@@ -19,6 +19,7 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
       "5\0include=*.py\0"
       "include=x\0thread=T*\0stacks=1\0not_recorded=calls: x\0nonsense\0"
       "start_ticks=77\0parent_start_ticks=66\0forked=1\0children=run.*.pb\0"
+      "earlier_tsc=500\0earlier_monotonic_ns=600\0"
       "unknown=1\0pid2=x";
   const LaunchText launch = ParseLaunchText({text, sizeof(text)});
   const Header& header = launch.header;
@@ -28,6 +29,8 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   EXPECT_EQ(header.process_start_ticks(), 77u);
   EXPECT_EQ(header.parent_start_ticks(), 66u);
   EXPECT_TRUE(header.forked());
+  EXPECT_EQ(launch.earlier_tsc, 500u);
+  EXPECT_EQ(launch.earlier_monotonic_ns, 600u);
   EXPECT_EQ(launch.children, "run.*.pb");
   ASSERT_EQ(header.argv_size(), 2);
   EXPECT_EQ(header.argv(0), "a=b");

@@ -51,12 +51,12 @@ TEST(RingReaderTest, SlotsComeInOnePieceAcrossTheRingsEdge) {
 
 TEST(RingReaderTest, ForkedChildsRingIsReadAroundItsOwnEdge) {
   Ring ring;
-  ring.page->small_rings = 1;
+  ring.page->rings = RingSizes::kSmall;
   const uint64_t slots = RingSlots(*ring.page);
   ring.page->head = ring.reply->tail = slots - 1;
   RingReader reader = ring.Reader();
   EXPECT_EQ(reader.size(), slots);
-  ring.page->small_rings = 0;  // the program writes over it
+  ring.page->rings = RingSizes::kWhole;  // the program writes over it
   ring.region.slots()[slots - 1].what_and_code = 7;
   ring.region.slots()[0].what_and_code = 8;
   ring.page->head = slots + 1;

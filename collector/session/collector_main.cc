@@ -1,6 +1,7 @@
 // pymemrun-collector: started by the launcher as collector_start.h says. With
 // `--name-of FILE` it only prints what an earlier run is to be called. With
 // `--objects` it writes a dump of the object graph, see object_wire.h.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
                                                launch.page_signals +
                                                launch.state_events));
   pymemrun::OutliveProgram();
+  // The thread that writes allocates little: it needs no memory of its own.
+  mallopt(M_ARENA_MAX, 1);
   pymemrun::DumpOrders::Catch();
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,

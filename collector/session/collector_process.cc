@@ -24,11 +24,18 @@ constexpr uint64_t kSampleAgainNs = 10000000;
 constexpr uint32_t kShortestNapUs = 2000;
 constexpr uint32_t kLongestNapUs = 40000;
 constexpr uint32_t kLongestSideNapUs = 10000;  // the side ring is small
-constexpr uint32_t kStartNapUs = 500;
+constexpr uint32_t kStartNapUs = 2000;         // or until the program wakes us
 constexpr size_t kBusySlots = 4096;
 // Of source files, each time that the process is sampled.
 constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr uint64_t kLastSourcesNs = 1000000000;
+
+// From long before is better: the shorter the interval since, the longer the
+// clock measures before it knows a time stamp's rate.
+ClockScale::Pair EarlierClocks(const LaunchText& launch) {
+  if (launch.earlier_tsc == 0) return ClockScale::Measure();
+  return {launch.earlier_tsc, launch.earlier_monotonic_ns};
+}
 
 }  // namespace
 
@@ -159,7 +166,7 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       output_fd_(fds.output),
       pid_(static_cast<pid_t>(launch_.header.pid())),
       page_bytes_(static_cast<uint32_t>(sysconf(_SC_PAGESIZE))),
-      earlier_(ClockScale::Measure()),
+      earlier_(EarlierClocks(launch_)),
       writer_(
           fds.output, launch_.compress_level, [this] { Beat(); },
           [reply = reply_](uint64_t rows) {
@@ -230,6 +237,7 @@ void CollectorProcess::BeginFile(bool started) {
   if (scanner_ != nullptr) scanner_->Ask();
   sampler_->WriteCounterPlan();
   writer_.Flush();
+  next_flush_ns_ = MonotonicNs() + kFlushPeriodNs;
 }
 
 ProcessWatch::State CollectorProcess::CollectUntilEnd() {

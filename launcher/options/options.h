@@ -82,8 +82,17 @@ struct Options {
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   bool heap_given = false;  // on the command line or by a variable
-  ObjectsConfig objects;  // dumps of the object graph
+  ObjectsConfig objects;    // dumps of the object graph
   HeapConfig heap = {HeapMode::kSampled, GrowingRates(), kAllHeapDomains, true};
+
+  // Many forked children end before they have used more. Where few events leave
+  // anything in the rings, less does.
+  RingSizes SizesOfRings(bool forked) const {
+    if (!forked) return RingSizes::kWhole;
+    const bool many = (trace_calls && min_drss_bytes == 0) || trace_gil ||
+                      trace_tasks || heap.mode == HeapMode::kAll;
+    return many ? RingSizes::kSmall : RingSizes::kSmallest;
+  }
 };
 
 // Reads one environment variable: its text, or nullptr.

@@ -276,7 +276,7 @@ int StartCollector(const std::string& path, const CollectorFiles& files,
   int status[2];
   if (pipe2(status, O_CLOEXEC) != 0) return errno;
   std::vector<int> fds = DescriptorsOf(files, status[1]);
-  const auto stacks = std::make_unique<char[]>(2 * kStackBytes);
+  const std::unique_ptr<char[]> stacks(new char[2 * kStackBytes]);
   Start start = {path.c_str(), environment.data(), &fds, status[1],
                  stacks.get()};
   const SignalsAside aside;

@@ -7,6 +7,8 @@
 #include <climits>
 #include <cstdio>
 
+#include "tracer/session/session.h"
+
 namespace pymemrun {
 namespace {
 
@@ -82,6 +84,20 @@ void AddStates(const OpenedStates& states, LaunchFacts* facts) {
   facts->push_back({"states_reason", states.reason});
 }
 
+// A forked child's end is not reported, and its collector is told what the
+// clocks showed long before.
+void AddOfFirstOrForked(const Options& options, bool forked,
+                        LaunchFacts* facts) {
+  if (!forked) {
+    if (!options.quiet) facts->push_back({"reporter", FindReporter()});
+    return;
+  }
+  const ClockPair earlier = Session::EarlierClocks();
+  facts->push_back({"earlier_tsc", std::to_string(earlier.stamp)});
+  facts->push_back(
+      {"earlier_monotonic_ns", std::to_string(earlier.monotonic_ns)});
+}
+
 void AddFollow(const TraceRequest& request, LaunchFacts* facts) {
   const bool all = request.options->follow == Follow::kAll;
   facts->push_back({"follow_all", all ? "1" : "0"});
@@ -133,7 +149,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
   if (!request.not_recorded.empty()) {
     facts.push_back({"not_recorded", request.not_recorded});
   }
-  if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
+  AddOfFirstOrForked(*request.options, lineage.forked, &facts);
   AddFollow(request, &facts);
   AddFilters(*request.options, &facts);
   AddPages(*request.options, pages, &facts);

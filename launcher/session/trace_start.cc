@@ -95,8 +95,8 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   // For the whole process; static as in application.cc.
   static TraceConfig* const config = new TraceConfig;
   config->output = strdup(output.c_str());
-  const std::string package = FindPackage();
-  if (!package.empty()) config->package = strdup(package.c_str());
+  static const std::string* const package = new std::string(FindPackage());
+  if (!package->empty()) config->package = package->c_str();
   config->calls = options.trace_calls;
   config->counters = options.trace_counters;
   config->pages = !files.pages.empty();
@@ -250,7 +250,8 @@ std::string ShareMemory(const Options& options, bool forked, Run* run) {
   RegionFds shared;
   const bool side_ring = options.trace_pages || options.trace_gil ||
                          options.trace_tasks || RecordsHeap(options.heap);
-  run->page = SharedRegion::Create(side_ring, forked, &shared);
+  const RingSizes sizes = options.SizesOfRings(forked);
+  run->page = SharedRegion::Create(side_ring, sizes, &shared);
   if (run->page == nullptr) {
     return "no shared memory: " + ErrorText(errno);
   }

@@ -116,7 +116,9 @@ os.wait()
         (child,) = children.values()
         parts = child.report("report")
         self.assertRegex(parts, r"\n  inherited from the parent +[45]\d MiB")
-        self.assertRegex(parts, r"\n  since the fork, untraced +(29|30|31) MiB")
+        # Beside it some 1.5 MiB of files' pages, which a fork does not copy. How
+        # many come at a fault depends on what of the files is cached.
+        self.assertRegex(parts, r"\n  since the fork, untraced +(30|31|32) MiB")
 
     def held_by(self, run, moment):
         rows = json.loads(run.report("heap", "--json", "--at", moment))

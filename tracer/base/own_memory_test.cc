@@ -27,5 +27,32 @@ TEST(OwnMemory, ForkedChildHasItsParentsTablesAgainAsZeros) {
   EXPECT_NE(OwnMemory::Map(bytes), table);  // it has been given out
 }
 
+// What is not told costs a forked child nothing, and stays.
+TEST(OwnMemory, ForkedChildHasZerosWhereWritesWereTold) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t bytes = 600 * page;  // more than there are bits for
+  char* const table = static_cast<char*>(OwnMemory::MapTold(bytes));
+  ASSERT_NE(table, nullptr);
+  OwnMemory::Wrote(table + 3 * page - 1, 2);
+  OwnMemory::Wrote(table + 511 * page, 1);
+  const size_t told[] = {2 * page, 4 * page - 1, 511 * page, bytes - 1};
+  for (const size_t at : told) table[at] = 1;
+  table[5 * page] = 7;
+
+  OwnMemory::ForgetTables(nullptr, nullptr);
+  EXPECT_NE(OwnMemory::Map(bytes), table);  // whose user must have zeros
+  EXPECT_EQ(OwnMemory::MapTold(bytes), table);
+  for (const size_t at : told) EXPECT_EQ(table[at], 0) << at;
+  EXPECT_EQ(table[5 * page], 7);
+
+  // In the child's own child.
+  table[2 * page] = 1;
+  OwnMemory::Wrote(table + 5 * page, 1);
+  OwnMemory::ForgetTables(nullptr, nullptr);
+  ASSERT_EQ(OwnMemory::MapTold(bytes), table);
+  EXPECT_EQ(table[5 * page], 0);
+  EXPECT_EQ(table[2 * page], 1);  // this child did not tell of it
+}
+
 }  // namespace
 }  // namespace pymemrun

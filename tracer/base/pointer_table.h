@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tracer/base/own_memory.h"
+
 namespace pymemrun {
 
 // Entry has `bool empty() const`, `uint64_t hash() const` and is trivially
@@ -24,7 +26,7 @@ class PointerTable {
     return static_cast<uint32_t>(hash >> 32) & (kSize - 1);
   }
 
-  // `memory`: kBytes of zeros.
+  // `memory`: kBytes of zeros. If it is of OwnMemory::MapTold(), that is told.
   void Use(void* memory) {
     entries_ = static_cast<Entry*>(memory);
     used_ = 0;
@@ -44,6 +46,7 @@ class PointerTable {
 
   // REQUIRES: `slot` is the empty entry that Find gave, !full().
   void Insert(Entry* slot, const Entry& entry) {
+    OwnMemory::Wrote(slot, sizeof(*slot));
     *slot = entry;
     ++used_;
   }

@@ -101,7 +101,7 @@ PyObject* MakeModule() {
 
 int Main(bool heap) {
   RegionFds fds;
-  ControlPage* page = SharedRegion::Create(true, false, &fds);
+  ControlPage* page = SharedRegion::Create(true, RingSizes::kWhole, &fds);
   if (page == nullptr) return 1;
   void* const reply = mmap(nullptr, kReplyBytes, PROT_READ | PROT_WRITE,
                            MAP_SHARED, fds.reply, 0);

@@ -238,9 +238,11 @@ void CodeRegistry::TypeDied(PyObject* type) {
 }
 
 bool CodeRegistry::Create(HotState& hot) {
-  void* memory = OwnMemory::Map(sizeof(Tables));
+  void* memory = OwnMemory::MapTold(sizeof(Tables));
   if (memory == nullptr) return false;
   tables_ = static_cast<Tables*>(memory);
+  OwnMemory::Wrote(&tables_->recent, sizeof(tables_->recent));
+  OwnMemory::Wrote(&tables_->types, sizeof(tables_->types));
   hot.recent = &tables_->recent;
   codes_.Use(tables_->code);
   functions_.Use(tables_->functions);

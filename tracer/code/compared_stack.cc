@@ -82,8 +82,10 @@ uint32_t ComparedStack::ExtendDeep(HotState& hot, uint32_t count) {
 }
 
 bool ComparedStack::Create(HotState&) {
-  tables_ = static_cast<Tables*>(OwnMemory::Map(sizeof(Tables)));
-  return tables_ != nullptr;
+  tables_ = static_cast<Tables*>(OwnMemory::MapTold(sizeof(Tables)));
+  if (tables_ == nullptr) return false;
+  OwnMemory::Wrote(&tables_->recent, sizeof(tables_->recent));
+  return true;
 }
 
 void ComparedStack::CodeDied() {

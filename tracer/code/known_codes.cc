@@ -22,7 +22,7 @@ KnownCodes::Entry& KnownCodes::EntryAt(uintptr_t code, uint32_t step) const {
 }
 
 bool KnownCodes::Create() {
-  entries_ = static_cast<Entry*>(OwnMemory::Map(sizeof(Entry) * kEntries));
+  entries_ = static_cast<Entry*>(OwnMemory::MapTold(sizeof(Entry) * kEntries));
   return entries_ != nullptr;
 }
 
@@ -52,6 +52,7 @@ void KnownCodes::Add(const void* code, uint32_t id) {
     Entry& entry = EntryAt(address, step);
     uintptr_t there = entry.code.load(std::memory_order_relaxed);
     if (there != kEmpty && there != kErased) continue;
+    OwnMemory::Wrote(&entry, sizeof(entry));
     if (!entry.code.compare_exchange_strong(there, kTaken,
                                             std::memory_order_acquire)) {
       continue;

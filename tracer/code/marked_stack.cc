@@ -207,8 +207,12 @@ inline void MarkedStack::ForgetNodes(HotState& hot) {
 
 bool MarkedStack::Create(HotState& hot) {
   hot.last_stack.frame = NoFrame();
-  tables_ = static_cast<Tables*>(OwnMemory::Map(sizeof(Tables)));
-  return tables_ != nullptr;
+  tables_ = static_cast<Tables*>(OwnMemory::MapTold(sizeof(Tables)));
+  if (tables_ == nullptr) return false;
+  OwnMemory::Wrote(&tables_->recent, sizeof(tables_->recent));
+  // A forked child's levels may be its parent's.
+  valid_from_ = FrameMark::next_serial();
+  return true;
 }
 
 void MarkedStack::CodeDied() {

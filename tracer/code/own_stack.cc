@@ -87,7 +87,7 @@ uint32_t Define(PyCodeObject* code) {
   size_t bytes[4];
   size_t total = sizeof(CodePayload) + 5 * sizeof(uint32_t);
   for (int i = 0; i < 4; ++i) total += bytes[i] = TextBytes(texts[i]);
-  if (total + facts.line_table_bytes > kMaxSideDefinition) {
+  if (total + facts.line_table_bytes > SideRing::max_definition()) {
     facts.line_table_bytes = 0;
   }
   total += facts.line_table_bytes;

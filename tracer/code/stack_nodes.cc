@@ -22,7 +22,7 @@ inline uint32_t StackNodes::Intern(HotState& hot, Node node) {
 }
 
 bool StackNodes::Create() {
-  void* memory = OwnMemory::Map(nodes_.kBytes);
+  void* memory = OwnMemory::MapTold(nodes_.kBytes);
   if (memory == nullptr) return false;
   nodes_.Use(memory);
   return true;

@@ -25,6 +25,9 @@ const volatile uint64_t kNoHead = 0;
 // The faults that this thread had taken when it last looked.
 constinit thread_local uint64_t t_faults_seen = 0;
 
+// The kernel's, so forked children have it from their parent; 0: unknown.
+constinit uint32_t g_step_pages = 0;
+
 // What the kernel tells of the calling thread and the process in one call.
 struct Usage {
   uint64_t thread_faults;
@@ -202,7 +205,8 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted) {
     snprintf(reason, kSize, "/proc/self/statm: %s", strerror(errno));
     return false;
   }
-  step_pages_ = MeasureStatmStep(Statm::Read);
+  if (g_step_pages == 0) g_step_pages = MeasureStatmStep(Statm::Read);
+  step_pages_ = g_step_pages;
   source_ = wanted;
   if (wanted == GaugeSource::kFaults || wanted == GaugeSource::kAuto) {
     const bool open = OpenFaultCounters(&counters_, reason, kSize);

@@ -114,7 +114,7 @@ TEST_F(EventRingTest, PayloadBeyondTheLimitIsCut) {
 }
 
 TEST_F(EventRingTest, ForkedChildsRingIsAsLongAsItSays) {
-  page_->small_rings = 1;
+  page_->rings = RingSizes::kSmallest;
   const uint32_t slots = RingSlots(*page_);
   ASSERT_LT(slots, kRingSlots);
   hot_.ring_mask = slots - 1;

@@ -88,14 +88,17 @@ void TouchWhatIsEarly(ControlPage* page) {
 
 }  // namespace
 
-ControlPage* SharedRegion::Create(bool side_ring, bool small, RegionFds* fds) {
+ControlPage* SharedRegion::Create(bool side_ring, RingSizes sizes,
+                                  RegionFds* fds) {
   ControlPage plan = {};
-  plan.small_rings = small ? 1 : 0;
+  plan.rings = sizes;
   const size_t bytes = side_ring ? RegionBytes(plan) : SideRingOffset(plan);
   Descriptor region = {MakeFile("pymemrun-ring", RegionBytes(plan))};
   if (region.fd < 0) {
-    const bool is_too_large = errno == EFBIG && !small;  // ulimit -f
-    return is_too_large ? Create(side_ring, true, fds) : nullptr;
+    const bool is_too_large = errno == EFBIG && sizes == RingSizes::kWhole;
+    return is_too_large
+               ? Create(side_ring, RingSizes::kSmall, fds)  // ulimit -f
+               : nullptr;
   }
   Descriptor reply = {MakeFile("pymemrun-ring-reply", kReplyBytes)};
   if (reply.fd < 0) return nullptr;
@@ -107,7 +110,7 @@ ControlPage* SharedRegion::Create(bool side_ring, bool small, RegionFds* fds) {
   g_region_bytes = bytes;
   page->magic = kRingMagic;
   page->version = kWireVersion;
-  page->small_rings = plan.small_rings;
+  page->rings = sizes;
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   MakeSignOfLife(&page->alive);

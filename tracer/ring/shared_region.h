@@ -19,13 +19,13 @@ struct RegionFds {
 class SharedRegion {
  public:
   // Makes and maps both pieces, the region with the side ring or without; its
-  // rings are whole or, if asked for or where files may not be as large, small.
+  // rings are of those sizes or, where files may not be as large, small.
   // On success returns it and sets *fds, which are the caller's. On failure
   // returns nullptr, errno tells why. What is mapped stays.
   //
   // The reply is mapped through a descriptor that reads: no later call can make
   // that mapping writable. Neither piece can change its size.
-  static ControlPage* Create(bool side_ring, bool small, RegionFds* fds);
+  static ControlPage* Create(bool side_ring, RingSizes sizes, RegionFds* fds);
 
   // A forked child has no use for it and must not count it as its memory.
   // False, errno set, when it cannot be kept from children. Touches all but the

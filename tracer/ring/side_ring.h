@@ -29,6 +29,11 @@ class SideRing {
   static ControlPage* page() {
     return g_state.page.load(std::memory_order_acquire);
   }
+  // The most bytes of a definition: one must not fill a small ring.
+  static size_t max_definition() {
+    const size_t half = (g_state.mask + 1) * kSidePayloadBytes / 2;
+    return half < kMaxSideDefinition ? half : kMaxSideDefinition;
+  }
 
  private:
   friend class SideItem;

@@ -53,7 +53,7 @@ inline int RunTestsInPython(void (*prepare)()) {
   config.stacks = true;  // the tables for them
   config.paused = true;
   RegionFds fds;
-  ControlPage* page = SharedRegion::Create(false, false, &fds);
+  ControlPage* page = SharedRegion::Create(false, RingSizes::kWhole, &fds);
   if (page == nullptr) return 1;
   void* const reply = mmap(nullptr, kReplyBytes, PROT_READ | PROT_WRITE,
                            MAP_SHARED, fds.reply, 0);

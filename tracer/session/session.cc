@@ -41,7 +41,8 @@ namespace {
 struct SessionState {
   ControlPage* page;
   pid_t pid;
-  pid_t collector;  // 0: not known
+  pid_t collector;        // 0: not known
+  ClockPair first_start;  // likewise, of the process that pymemrun started
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
@@ -87,13 +88,15 @@ void TellStart(ControlPage* page, HotState& hot) {
   page->start.tsc = start.stamp;
   page->start.monotonic_ns = start.monotonic_ns;
   page->start.realtime_ns = RealtimeNs();
+  if (g_session.first_start.stamp == 0) g_session.first_start = start;
   hot.staleness = StalenessInUnits(page->start.tsc, page->start.monotonic_ns);
   hot.row_tsc = page->start.tsc;
   hot.row_number = ~uint64_t{0};
   hot.current_thread = ~0u;  // no thread has had an event
   PageEvents::StartStacks();
   page->start_state.store(1, std::memory_order_release);
-  WakeFutex(&page->start_state);
+  page->wake_collector.fetch_add(1, std::memory_order_release);
+  WakeFutex(&page->wake_collector);
 }
 
 bool BeginInChild();
@@ -335,6 +338,10 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   PythonModule::Register(config);
   g_parts.startup.Watch(config, Begin);
   return nullptr;
+}
+
+ClockPair Session::EarlierClocks() {
+  return g_session.time_is_tsc ? g_session.first_start : ClockPair{};
 }
 
 void Session::PrepareUntraced() { PythonModule::Register(nullptr); }

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/clock.h"
 #include "tracer/base/trace_config.h"
 #include "tracer/pages/page_counters.h"
 #include "tracer/wire/ring_layout.h"
@@ -35,6 +36,10 @@ class Session {
   // that says why the program will run untraced. `page` and `config` must stay.
   // Again by TraceConfig::follow in a forked child, which then goes on.
   static const char* Prepare(ControlPage* page, const TraceConfig* config);
+
+  // In a forked child, before Prepare: what the clocks showed when the first
+  // process began to be traced. Zeros where time stamps are the kernel's clock.
+  static ClockPair EarlierClocks();
 
   // For a run without tracing: `import pymemrun` works, its functions do
   // nothing.

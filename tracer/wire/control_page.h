@@ -72,7 +72,7 @@ struct ControlPage {
   uint32_t page_bytes;
   // The collector asks what is resident when finalize_ns is set: wait for it.
   uint32_t asks_pages;
-  uint32_t small_rings;  // 1: see RingSlots()
+  RingSizes rings;
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.

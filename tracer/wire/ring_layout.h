@@ -54,12 +54,16 @@ inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
 inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
 
-// How large the rings are: small ones have 512 KiB each.
+// How large the rings are: small ones have 512 KiB each, the smallest 256.
 inline uint32_t RingSlots(const ControlPage& page) {
-  return page.small_rings == 0 ? kRingSlots : kRingSlots / 8;
+  const RingSizes sizes = page.rings;
+  if (sizes == RingSizes::kWhole) return kRingSlots;
+  return sizes == RingSizes::kSmall ? kRingSlots / 8 : kRingSlots / 16;
 }
 inline uint32_t SideCells(const ControlPage& page) {
-  return page.small_rings == 0 ? kSideCells : kSideCells / 4;
+  const RingSizes sizes = page.rings;
+  if (sizes == RingSizes::kWhole) return kSideCells;
+  return sizes == RingSizes::kSmall ? kSideCells / 4 : kSideCells / 8;
 }
 // Where the side ring begins, and how large the region is.
 inline size_t SideRingOffset(const ControlPage& page) {

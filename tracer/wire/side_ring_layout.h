@@ -26,6 +26,10 @@
 
 namespace pymemrun {
 
+// How large both rings are: see RingSlots(). Any other value, which a hostile
+// program may write, is as the last one.
+enum class RingSizes : uint32_t { kWhole, kSmall, kSmallest };
+
 inline constexpr uint32_t kSideCells = 1u << 15;
 inline constexpr size_t kSideCellBytes = 64;
 inline constexpr size_t kSideRingBytes = kSideCells * kSideCellBytes;  // 2 MiB

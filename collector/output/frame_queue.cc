@@ -84,8 +84,7 @@ bool FrameQueue::IsStuck() const {
 
 void FrameQueue::Settle() {
   std::unique_lock<std::mutex> lock(mutex_);
-  tries_left_ = kLastTries;
-  changed_.notify_all();
+  tries_left_ = kLastTries;  // the thread has been told of frames
   while (!threaded_ && !frames_.empty()) {
     if (WriteFirst(&lock)) continue;
     lock.unlock();
@@ -140,7 +139,10 @@ bool FrameQueue::WriteFirst(std::unique_lock<std::mutex>* lock) {
   } else {
     TakeFailure();
   }
+  // Whoever wakes up needs the lock.
+  lock->unlock();
   changed_.notify_all();
+  lock->lock();
   return written;
 }
 

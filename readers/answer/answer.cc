@@ -1,7 +1,6 @@
 #include "readers/answer/answer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -105,15 +104,13 @@ void FindGrowing(uint64_t step_us, Answer* answer) {
         found == answer->over_time.bytes.end()) {
       continue;
     }
-    std::optional<GrowthFit> fit =
-        FitGrowth(found->second, step_us, kFineSteps);
-    if (!fit.has_value()) continue;
-    // What was sampled of the gain has its part of the line's variance.
-    const double share =
-        std::min(1.0, fit->gained_bytes / std::max(holding.bytes, 1.0));
-    fit->error_bytes = std::sqrt(fit->error_bytes * fit->error_bytes +
-                                 share * std::max(holding.variance, 0.0));
-    if (!IsWorthTelling(*fit, answer->end.split.rss_bytes)) continue;
+    const std::optional<GrowthFit> fit =
+        FitGrowth(found->second, answer->over_time.gain_variance[holding.place],
+                  step_us, kFineSteps);
+    if (!fit.has_value() ||
+        !IsWorthTelling(*fit, answer->end.split.rss_bytes)) {
+      continue;
+    }
     answer->growing.push_back({holding.place, *fit});
   }
   std::stable_sort(answer->growing.begin(), answer->growing.end(),
@@ -124,6 +121,7 @@ void FindGrowing(uint64_t step_us, Answer* answer) {
 
 // Every kFiner-th value stays.
 void MakeCoarse(PlaceCurves* curves) {
+  curves->gain_variance.clear();
   for (auto& [place, bytes] : curves->bytes) {
     size_t kept = 0;
     for (size_t i = 0; i < bytes.size(); i += kFiner) bytes[kept++] = bytes[i];
@@ -137,10 +135,17 @@ EvenSteps StepsOf(const Answer& answer) {
   return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
 }
 
-void UseCurves(uint64_t step_us, Answer* answer) {
+bool UseCurves(uint64_t step_us, RereadFile* file, Answer* answer) {
   FindGrowing(step_us, answer);
   MakeCoarse(&answer->over_time);
-  if (answer->facts.HasHeap()) ShowPeak(kFiner * step_us, answer);
+  if (!answer->facts.HasHeap()) return true;
+  const EvenSteps coarse = {kFiner * step_us, Answer::kSteps};
+  if (answer->peak.split.pool_bytes > 0 &&
+      !ReadPoolCurves(file, *answer, coarse, &answer->over_time)) {
+    return false;
+  }
+  ShowPeak(coarse.step_us, answer);
+  return true;
 }
 
 // What both moments consisted of, and the curves, if these are asked for.
@@ -171,8 +176,7 @@ bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
                                     &answer->over_time)) {
     return false;
   }
-  UseCurves(steps.step_us, answer);
-  return true;
+  return UseCurves(steps.step_us, file, answer);
 }
 
 }  // namespace

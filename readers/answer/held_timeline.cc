@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "readers/answer/memory_split.h"
 #include "readers/output/whole_number.h"
 
 namespace pymemrun {
@@ -73,9 +72,11 @@ void HeldTimelineReplay::TakeValues(uint64_t time_us) {
   const HeapReplay& heap = beside_.heap();
   looks_ += heap.model().blocks().size() + heap.model().sources().size() +
             model().pages().runs() + model().ranges().size();
-  const MemorySplit split =
-      SplitMemory(*this, &heap, static_cast<double>(model().RssBytes()), by_,
-                  threads().any() ? &threads() : nullptr);
+  TakeSplit(SplitMemory(*this, &heap, static_cast<double>(model().RssBytes()),
+                        by_, threads().any() ? &threads() : nullptr));
+}
+
+void HeldTimelineReplay::TakeSplit(const MemorySplit& split) {
   for (const PlaceHolding& holding : split.places) {
     if (holding.place == NamedPlace(kOtherThreads)) {
       AddOther(WholeNumber(holding.bytes));

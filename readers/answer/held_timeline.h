@@ -10,6 +10,7 @@
 
 #include "format/records/read_steps.h"
 #include "format/stream/byte_io.h"
+#include "readers/answer/memory_split.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/resident/timeline.h"
 
@@ -59,14 +60,17 @@ class HeapBeside {
 
 // At each moment SplitMemory() says who holds what. Where that takes long there
 // are fewer moments: the time is linear in the file. Not thread safe.
-class HeldTimelineReplay final : public TimelineReplay {
+class HeldTimelineReplay : public TimelineReplay {
  public:
   // `fd`: that of the file that it is read from. `peak_us` is one of `time_us`.
   HeldTimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
                      uint64_t peak_us, int fd, Hindsight hindsight);
 
+ protected:
+  virtual void TakeSplit(const MemorySplit& split);
+
  private:
-  void TakeValues(uint64_t time_us) override;
+  void TakeValues(uint64_t time_us) final;
   bool IsWanted(uint64_t time_us) override;
 
   const GroupBy by_;

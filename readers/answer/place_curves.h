@@ -28,6 +28,8 @@ struct EvenSteps {
 // are 0.
 struct PlaceCurves {
   absl::flat_hash_map<Place, std::vector<double>> bytes;
+  // Of what came from each moment to the last one; none: exact.
+  absl::flat_hash_map<Place, std::vector<double>> gain_variance;
   std::shared_ptr<ReplayVisitor> names;  // what the places' names belong to
 };
 
@@ -37,6 +39,12 @@ std::unique_ptr<HeapHistoryReplay> HeapCurves(
     std::shared_ptr<const LibraryWaits> waits);
 void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
                 const EvenSteps& steps, PlaceCurves* curves);
+
+// Reads the answer's file again for the lines that touched pools of libraries,
+// as far as the peak shows them: live blocks and pools. False: it could not be
+// read, which has been said.
+bool ReadPoolCurves(RereadFile* file, const Answer& answer,
+                    const EvenSteps& steps, PlaceCurves* curves);
 
 // Reads the answer's file again. False: it could not be, which has been said.
 bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,

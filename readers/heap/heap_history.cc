@@ -36,7 +36,8 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
       from_us_(options.from_us),
       to_us_(options.to_us),
       choose_(options.interval_us == 0),
-      with_errors_(options.with_errors),
+      with_errors_(options.with_errors || options.with_gain_variance),
+      with_gain_variance_(options.with_gain_variance),
       order_(options.order),
       view_(options.view),
       threads_(options.threads, &index()),
@@ -48,7 +49,11 @@ uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
                            looked_at_ > kMaxLooks);
   if (too_many_) return kEnd;
   TakeValues(stop_us);
-  if (stop_us >= to_us_) return kEnd;
+  mutable_model().BeginStep(static_cast<uint32_t>(history_.time_us.size()));
+  if (stop_us >= to_us_) {
+    TakeKept();
+    return kEnd;
+  }
   if (choose_ && history_.time_us.size() > kMostChosen) Halve();
   const uint64_t last_us = history_.time_us.back();
   return interval_us_ >= to_us_ - last_us ? to_us_ : last_us + interval_us_;
@@ -61,6 +66,25 @@ void HeapHistoryReplay::Finish() {
   if (!too_many_ && end_us >= from_us_ &&
       (taken.empty() || taken.back() < end_us)) {
     TakeValues(end_us);
+    TakeKept();
+  }
+}
+
+void HeapHistoryReplay::TakeKept() {
+  if (!with_gain_variance_ || !sampled()) return;
+  kept_variances_.resize(variances_.size());
+  for (const auto& [address, block] : model().blocks()) {
+    const HeapSource& source = model().sources()[block.source];
+    if (!source.counts() || !threads_.Keeps(source.key.thread)) continue;
+    const uint32_t number =
+        numbers_.NumberOf(block.source, OriginOf(source.key, *this));
+    if (number >= kept_variances_.size()) continue;
+    HeapSums one;
+    one.Add(block.size, model().WeightOf(block));
+    std::vector<double>& of_steps = kept_variances_[number];
+    of_steps.resize(history_.time_us.size());
+    of_steps[std::min<size_t>(block.sequence, of_steps.size() - 1)] +=
+        one.bytes_variance;
   }
 }
 
@@ -121,21 +145,37 @@ std::vector<double> HeapHistoryReplay::ErrorsOf(size_t number) const {
   return errors;
 }
 
+// Of what was alive at a moment and went, and of what came and is alive.
+std::vector<double> HeapHistoryReplay::GainVarianceOf(size_t number) const {
+  if (number >= kept_variances_.size()) return {};
+  const size_t steps = history_.time_us.size();
+  std::vector<double> at = variances_[number], kept = kept_variances_[number];
+  at.resize(steps);
+  kept.resize(steps);
+  std::vector<double> variance(steps);
+  double came = 0;
+  for (size_t i = steps - 1; i-- > 0;) {
+    came += kept[i + 1];
+    const double went = at[i] - (at[steps - 1] - came);
+    variance[i] = came + std::max(went, 0.0);
+  }
+  return variance;
+}
+
 HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
   HeapHistory history = history_;
   const size_t steps = history.time_us.size();
   // Without their values: most places have only a few.
   std::vector<std::pair<HeapHistory::Series, size_t>> all;
   for (size_t number = 0; number < bytes_.size(); ++number) {
-    HeapHistory::Series series;
-    series.place = places_.places()[number];
+    HeapHistory::Series series = {places_.places()[number]};
     for (const double bytes : bytes_[number]) {
       series.peak_bytes = std::max(series.peak_bytes, bytes);
     }
     if (series.peak_bytes <= 0) continue;
     series.first_bytes = bytes_[number].front();
     if (bytes_[number].size() == steps)
-      series.last_bytes = bytes_[number][steps - 1];
+      series.last_bytes = bytes_[number].back();
     all.emplace_back(std::move(series), number);
   }
   const auto listed = std::partition(
@@ -149,10 +189,11 @@ HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
   for (size_t i = 0; i < all.size(); ++i) {
     const std::vector<double>& values = bytes_[all[i].second];
     if (i < top) {
-      all[i].first.bytes = values;
-      all[i].first.bytes.resize(steps);
-      all[i].first.errors = ErrorsOf(all[i].second);
-      history.series.push_back(std::move(all[i].first));
+      HeapHistory::Series& series = history.series.emplace_back(all[i].first);
+      series.bytes = values;
+      series.bytes.resize(steps);
+      series.errors = ErrorsOf(all[i].second);
+      series.gain_variance = GainVarianceOf(all[i].second);
       continue;
     }
     for (size_t step = 0; step < values.size(); ++step) {

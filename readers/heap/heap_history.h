@@ -19,6 +19,9 @@ struct HeapHistory {
     Place place;  // names live as long as the replay
     std::vector<double> bytes;
     std::vector<double> errors;  // one standard error each; empty: exact
+    // Variance of what came from each moment to the last one, of samples. What
+    // was alive at both has no part in it. Empty: exact.
+    std::vector<double> gain_variance;
     double peak_bytes = 0;
     double first_bytes = 0, last_bytes = 0;  // at these moments
   };
@@ -45,8 +48,8 @@ struct HeapHistoryOptions {
   // What other threads have is of other places.
   std::string threads;
   HistoryOrder order = HistoryOrder::kPeak;
-  TableView view;            // the files of series
-  bool with_errors = false;  // of samples
+  TableView view;                                        // the files of series
+  bool with_errors = false, with_gain_variance = false;  // of samples
 };
 
 // Takes the values: each interval from a moment on, and at the end of the range
@@ -75,11 +78,13 @@ class HeapHistoryReplay final : public HeapReplay {
 
   uint64_t OnStop(uint64_t stop_us) override;
   void TakeValues(uint64_t time_us);
+  void TakeKept();
   void Halve();
   std::vector<double> ErrorsOf(size_t number) const;
+  std::vector<double> GainVarianceOf(size_t number) const;
 
   const uint64_t from_us_, to_us_;
-  const bool choose_, with_errors_;
+  const bool choose_, with_errors_, with_gain_variance_;
   const HistoryOrder order_;
   const TableView view_;
   ThreadFilter threads_;
@@ -92,6 +97,8 @@ class HeapHistoryReplay final : public HeapReplay {
   // By number of the place; shorter where the last ones are 0.
   std::vector<std::vector<double>> bytes_;
   std::vector<std::vector<double>> variances_;  // likewise, or none
+  // Of what is alive at the last moment, by the step in which it came.
+  std::vector<std::vector<double>> kept_variances_;
 };
 
 }  // namespace pymemrun

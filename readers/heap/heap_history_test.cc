@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/report/pymemreport.h"
+#include "readers/run/reread_file.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
@@ -231,6 +232,45 @@ TEST(HeapHistoryTest, SeriesInOtherOrders) {
   EXPECT_THAT(order("growth"),
               HasSubstr(",/job.py:3 f,/job.py:2 f,/job.py:1 f,"));
   EXPECT_EQ(History(file.path(), {"--sort", "foo"}).code, 2);
+}
+
+// 512 bytes are recorded with p = 1/4: a block stands for four, with a variance
+// of 512^2 * 12. One lives all the time, one goes, one comes, one comes and
+// goes.
+TEST(HeapHistoryTest, WhatWasThereAllTheTimeIsNoErrorOfTheGain) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_SAMPLED);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/src/a.py", "f", 1), 3);
+  Record record;
+  HeapClass* const below = record.mutable_heap_rates()->add_classes();
+  below->set_below_bytes(1024);
+  below->set_probability(0.25);
+  builder.AddRecord(record);
+  builder.AddHeap(
+      {AllocEvent(500, 0x1000, 512, stack), AllocEvent(600, 0x2000, 512, stack),
+       FreeEvent(1500, 0x2000), AllocEvent(1600, 0x3000, 512, stack),
+       AllocEvent(1700, 0x4000, 512, stack), FreeEvent(2500, 0x4000),
+       AllocEvent(3500, 0x5000, 16, stack), FreeEvent(3600, 0x5000)});
+  builder.Flush();
+  TempFile file(sink.contents());
+  HeapHistoryOptions options;
+  options.interval_us = 1000;
+  options.to_us = 3000;
+  options.with_gain_variance = true;
+  HeapHistoryReplay replay(options);
+  const Console console{"test", nullptr};
+  ASSERT_TRUE(RereadFile::Open(file.path(), console)->Read(&replay));
+  const HeapHistory history = replay.Result(1);
+  ASSERT_EQ(history.series.size(), 1u);
+  EXPECT_THAT(history.series[0].bytes, ElementsAre(0, 4096, 6144, 4096));
+  constexpr double kOne = 512 * 512 * 12;
+  EXPECT_THAT(history.series[0].gain_variance,
+              ElementsAre(2 * kOne, 2 * kOne, kOne, 0));
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ void HeapModel::Allocate(const HeapEvent& event) {
   block.source = SourceOf(event);
   block.size = std::min(event.size, kMostBytes);
   block.rate = rate_;
-  block.sequence = temporary_limit_ == 0 ? 0 : ++AllocationsOf(event.thread);
+  block.sequence =
+      temporary_limit_ == 0 ? step_ : ++AllocationsOf(event.thread);
   const auto [found, is_new] = blocks_.try_emplace(event.address, block);
   if (!is_new) {
     ++missed_frees_;

@@ -5,18 +5,16 @@
 // the sums are estimates:
 //   bytes = sum(size / p),                count = sum(1 / p),
 //   variance of bytes = sum(size^2 (1 - p) / p^2), of count sum((1 - p) / p^2)
-// (Horvitz and Thompson's for independent draws); where every block is recorded
-// they are exact and the variances 0. A free takes away what its allocation
-// added.
+// (Horvitz and Thompson's for independent draws). Where every block is recorded
+// they are exact, the variances 0. A free takes away what its allocation added.
 //
 // What C code has mapped is kept beside the blocks, by ranges of addresses. It
 // is reserved, and may never be touched: it is no part of what is alive.
 // Unmapping a part takes that part's bytes away; what is left keeps the weight
 // that the whole had, and is one block until its last part goes.
 //
-// Memory: 24 bytes of a hash table for each live block, some 80 for each
-// mapping and 40 for each further part of one, some 250 for each distinct
-// source; it does not grow with the number of events.
+// Memory: 24 bytes of a hash table for each live block, 80 for each mapping, 40
+// for each further part of one, 250 for each source; nothing for each event.
 #ifndef PYMEMRUN_READERS_HEAP_HEAP_MODEL_H_
 #define PYMEMRUN_READERS_HEAP_HEAP_MODEL_H_
 
@@ -42,7 +40,7 @@ class HeapModel {
   };
   struct Block {
     uint32_t source;
-    uint32_t sequence;  // of its thread's allocations, modulo 2^32
+    uint32_t sequence;  // of its thread's allocations, modulo 2^32, or its step
     uint64_t size : 47;
     uint64_t rate : 17;
   };
@@ -53,6 +51,8 @@ class HeapModel {
   // Counts as temporary what is freed before its thread has allocated `limit`
   // times more. REQUIRES: nothing was added.
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
+  // What is allocated from now on is of this step. Not with CountTemporary().
+  void BeginStep(uint32_t step) { step_ = step; }
   // Threads of libraries have a source for each line that waits for them, each
   // task sources of its own, or one. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
@@ -140,7 +140,7 @@ class HeapModel {
   HeapSums live_;
   double peak_bytes_ = 0;
   uint64_t peak_us_ = 0, peak_number_ = 0;
-  uint32_t temporary_limit_ = 0;
+  uint32_t temporary_limit_ = 0, step_ = 0;
   std::vector<uint32_t> allocations_;  // by thread, for CountTemporary()
   uint64_t unmatched_frees_ = 0, missed_frees_ = 0, not_kept_ = 0;
 };

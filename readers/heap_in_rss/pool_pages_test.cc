@@ -1,12 +1,14 @@
 // Memory that libraries map for pools of their own.
 #include "readers/heap_in_rss/pool_pages.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "readers/answer/answer.h"
 #include "readers/testing/mapping_events_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -104,6 +106,29 @@ TEST(PoolPagesTest, WhoTouchesThemIsCharged) {
     EXPECT_EQ(six["bytes"], 40 * kMiB);
     EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
     EXPECT_EQ(six["kept_by"], "libpool");
+  }
+}
+
+// At each step, and not at the peak alone.
+TEST(PoolPagesTest, TheyHaveTheirMemoryOverTime) {
+  for (const bool scan : {false, true}) {
+    const TempFile file(PoolRun{.scan = scan}.Build());
+    const Console console{"test", nullptr};
+    const auto answer =
+        ReadAnswer(RereadFile::Open(file.path(), console).get());
+    ASSERT_NE(answer, nullptr);
+    const std::vector<PlaceHolding>& places = answer->peak.split.places;
+    const auto six =
+        std::find_if(places.begin(), places.end(),
+                     [](const auto& one) { return one.place.line == 6; });
+    ASSERT_NE(six, places.end());
+    const std::vector<double> curve = answer->over_time.bytes.at(six->place);
+    ASSERT_EQ(curve.size(), Answer::kSteps);
+    EXPECT_EQ(curve[0], 0);
+    // Pages come until 0.1 s. Scans have seen them at 0.3 s.
+    for (size_t step = scan ? 7 : 3; step < curve.size(); ++step) {
+      EXPECT_EQ(curve[step], 40 * kMiB) << step;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "format/tasks/task_batch.h"
 #include "gmock/gmock.h"
@@ -9,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "readers/tasks/task_replay.h"
 #include "readers/tasks/task_run_for_tests.h"
+#include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
 
@@ -265,6 +267,30 @@ TEST(TaskReportTest, WhatTasksAllocatedIsKnownOfHeapEvents) {
   EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-2 work,7000"));
   EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-1 work,100"));
   EXPECT_THAT(by_task.out, HasSubstr("\r\n<no task>,1"));
+}
+
+// Task-1 holds 28 MiB, and released as much of others. Meanwhile other threads
+// brought memory while Task-2 ran.
+TEST(TaskReportTest, WhatRssDidIsNoTasksWhereBlocksAreKnown) {
+  for (const HeapMode heap : {HEAP_ALL, HEAP_OFF}) {
+    TaskRun run(heap);
+    run.Task(1, "Task-1").Task(2, "Task-2");
+    if (heap == HEAP_ALL) {
+      run.builder().AddHeap({AllocEvent(15000, 0x2000, 28 << 20, 2)});
+    }
+    run.Step(1, TASK_WAITS, 10, 20, 2, -(25 << 20))
+        .Step(2, TASK_WAITS, 30, 40, 2, 50 << 20);
+    const std::string built = run.Build();
+    const std::string text = TaskReport(built, {}).out;
+    const bool is_known = heap == HEAP_ALL;
+    EXPECT_EQ(absl::StrContains(text, "-25"), !is_known) << text;
+    EXPECT_EQ(absl::StrContains(text, "grew most"), !is_known) << text;
+    EXPECT_THAT(TaskReport(built, {"--sort", "grown"}).out, HasSubstr("-25"));
+    EXPECT_EQ(Rows(built, {})[0]["grown_bytes"], -(25 << 20));
+    if (!is_known) continue;
+    EXPECT_THAT(text, HasSubstr("Of what Task-1 work allocated 28.0 MiB are"));
+    EXPECT_THAT(text, HasSubstr("28.0 MiB   28.0 MiB"));
+  }
 }
 
 TEST(TaskReportTest, ARunWithoutStepsIsRefused) {

@@ -151,10 +151,9 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
 }
 
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
-                TaskRows by, bool with_heap, bool with_states,
-                TableFormat format) {
+                TaskRows by, const TaskColumns& columns, TableFormat format) {
   const bool is_task = by == TaskRows::kTasks;
-  const bool with_errors = with_heap && replay.is_estimate();
+  const bool with_errors = columns.heap && replay.is_estimate();
   Table table;
   table.headings = Headings(by);
   for (const TaskRow& row : rows) {
@@ -166,12 +165,12 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
         SecondsCell(sums.ran_ns, format),
         Milliseconds(sums.longest.ran_ns, format),
         TextCell(StepPlace(replay, sums.longest)),
-        sums.grown_bytes,
-        with_heap ? Cell(row.heap.live.bytes) : Cell(),
+        columns.rss ? Cell(sums.grown_bytes) : Cell(),
+        columns.heap ? Cell(row.heap.live.bytes) : Cell(),
         with_errors ? WholeNumber(row.heap.live.Error()) : Cell(),
-        with_heap ? Cell(row.heap.allocated.bytes) : Cell(),
+        columns.heap ? Cell(row.heap.allocated.bytes) : Cell(),
         is_task && format == TableFormat::kText ? Cell() : Cell(sums.not_done),
-        is_task && with_states ? Cell(StateOf(replay, row)) : Cell()};
+        is_task && columns.states ? Cell(StateOf(replay, row)) : Cell()};
     AppendDetails(replay, row, by, with_errors, format, &cells);
     if (format == TableFormat::kText) cells.resize(kForText);
     table.rows.push_back(std::move(cells));

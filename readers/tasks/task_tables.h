@@ -12,11 +12,15 @@
 
 namespace pymemrun {
 
-// The rows in their order. `with_heap`: what they allocated is known.
-// `with_states`: what became of tasks is worth a column.
+struct TaskColumns {
+  bool heap = false;   // what tasks allocated is known
+  bool states = true;  // what became of them is worth a column
+  bool rss = true;     // and so is what RSS changed by
+};
+
+// The rows in their order.
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
-                TaskRows by, bool with_heap, bool with_states,
-                TableFormat format);
+                TaskRows by, const TaskColumns& columns, TableFormat format);
 
 // Where a step spent its time, as far as that is known: "app.py:31" of a call
 // that waits, or its way, "app.py:30 to :33".

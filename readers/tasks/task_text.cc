@@ -90,6 +90,13 @@ std::string MostAlive(const TaskReplay& replay, const TaskRowList& rows,
       rows.IsMostForSure() ? ", the most of all" : "", ".\n");
 }
 
+// What RSS rose by within a task's steps, other threads and tasks may have
+// brought: blocks that are alive confirm it.
+bool HasMostAlive(const TaskRowList& rows, uint32_t task) {
+  const TaskRow* const most = rows.most_alive();
+  return most != nullptr && most->of.sums.most_grown_task == task;
+}
+
 // "1 ended by an exception, 2 were cancelled.", where there are such.
 std::string Ends(const TaskSums& all) {
   std::vector<std::string> ends;
@@ -121,7 +128,8 @@ std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
   if (all.longest.SureNs() >= kShortStepNs) {
     absl::StrAppend(&text, HeldLongest(replay, all.longest));
   }
-  if (all.most_grown_bytes >= kSmallGrowth) {
+  if (all.most_grown_bytes >= kSmallGrowth &&
+      (moment.empty() || HasMostAlive(rows, all.most_grown_task))) {
     absl::StrAppend(&text, NameOf(replay, all.most_grown_task),
                     " grew most: RSS rose by ",
                     HumanBytes(static_cast<double>(all.most_grown_bytes)),

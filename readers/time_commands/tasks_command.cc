@@ -122,8 +122,8 @@ void PrintParts(const TaskReplay& replay, const TaskRowList& rows,
   TableParts parts(format, output);
   size_t begin = 0;
   do {
-    parts.Print(TaskTable(replay, rows.Some(begin, kRows), rows.by(), with_heap,
-                          /*with_states=*/true, format));
+    parts.Print(TaskTable(replay, rows.Some(begin, kRows), rows.by(),
+                          {with_heap}, format));
     begin += kRows;
   } while (begin < rows.kept());
   parts.Finish();
@@ -135,9 +135,13 @@ void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
   output->AppendLines(absl::StrCat(TaskSentences(replay, rows, moment), "\n"));
   if (rows.count() == 0) return;
   const uint64_t limit = table_.limit();
+  // Of what RSS did within steps, other threads and tasks have their part.
+  const bool has_heap = !moment.empty();
+  const TaskColumns columns = {has_heap, rows.any_not_returned(),
+                               !has_heap || order_ == TaskOrder::kGrown};
   Table table =
       TaskTable(replay, rows.Some(0, limit == 0 ? rows.kept() : limit), by_,
-                !moment.empty(), rows.any_not_returned(), table_.format());
+                columns, table_.format());
   DropEmptyColumns(&table);
   PrintTable(table, table_.format(), output);
   const bool of_tasks = by_ == TaskRows::kTasks;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "readers/cat/filter_words.h"
 #include "readers/options/help_text.h"
@@ -40,11 +41,15 @@ void AddInput(CLI::App* app, CatOptions* options) {
                 "Go on reading a run that still grows, until it ends.");
 }
 
+void AddRange(CLI::App* app, CatOptions* options) {
+  AddParsed(app, "--from", &options->from, ParseMoment, "T",
+            "Print rows from this Clock on: a time (1.5, 1500ms, 50%), a "
+            "mark's label, peak, heap-peak, end or exit.");
+  AddParsed(app, "--to", &options->to, ParseMoment, "T",
+            "Print rows up to this Clock.");
+}
+
 void AddFilters(CLI::App* app, FilterOptions* filter) {
-  AddParsed(app, "--from", &filter->from_us, ParseSeconds, "T",
-            "Print rows from this Clock on, in seconds.");
-  AddParsed(app, "--to", &filter->to_us, ParseSeconds, "T",
-            "Print rows up to this Clock, in seconds.");
   const auto add_globs = [app](const char* name,
                                std::vector<std::string>* globs,
                                const char* help) {
@@ -132,10 +137,16 @@ std::string Contradiction(const CatOptions& options) {
   if (options.filter.from_us > options.filter.to_us) {
     return "--from is later than --to: there is no time between them";
   }
+  if (options.SeekMoments() &&
+      (options.follow || absl::c_linear_search(options.files, "-"))) {
+    return "--from and --to take times alone where the run can be read once "
+           "only";
+  }
   if (options.format != Format::kRaw) return "";
   if (files > 1) return "--raw takes one FILE";
-  if (!options.filter.PassesEverything() || !options.filter.marks ||
-      options.filter.extra.any() || !options.columns.empty() || options.net) {
+  if (!options.filter.PassesEverything() || options.SeekMoments() ||
+      !options.filter.marks || options.filter.extra.any() ||
+      !options.columns.empty() || options.net) {
     return "--raw prints the whole stream: it takes no filter and no columns";
   }
   return "";
@@ -161,11 +172,16 @@ std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
       console.program);
   FilterOptions& filter = options->filter;
   AddInput(&app, options);
+  AddRange(&app, options);
   AddFilters(&app, &filter);
   AddKinds(&app, &filter);
   AddOutput(&app, options);
   const std::optional<int> ended = ParseArguments(&app, arguments, console);
   if (ended.has_value()) return ended;
+  if (!options->SeekMoments()) {
+    if (options->from.has_value()) filter.from_us = options->from->time_us;
+    if (options->to.has_value()) filter.to_us = options->to->time_us;
+  }
   const bool has_places = !filter.files.empty() || !filter.functions.empty() ||
                           filter.min_drss_bytes > 0;
   if (has_places && app.count("--records") + app.count("--what") == 0) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "readers/cat/row_filter.h"
+#include "readers/moments/moment.h"
 #include "readers/options/command_line.h"
 #include "readers/rows/columns.h"
 
@@ -19,12 +20,18 @@ struct CatOptions {
   std::vector<std::string> files;
   Format format = Format::kText;
   FilterOptions filter;
-  std::vector<Column> columns;  // empty: the format's own
+  std::optional<Moment> from, to;  // times are in the filter
+  std::vector<Column> columns;     // empty: the format's own
   bool with_header = true;
   bool raw_text = false;
   bool follow = false;
   bool net = false;
 
+  // Each file has to be read for them first.
+  bool SeekMoments() const {
+    return (from.has_value() && from->kind != Moment::kTime) ||
+           (to.has_value() && to->kind != Moment::kTime);
+  }
   // Rows are printed with it.
   bool HasColumn(Column column) const;
 };

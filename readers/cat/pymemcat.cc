@@ -16,6 +16,7 @@
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"
 #include "readers/cat/thread_reading.h"
+#include "readers/cat/time_reading.h"
 #include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 #include "readers/summary/run_facts.h"
@@ -121,6 +122,7 @@ class Pymemcat {
   // A file and the sources its bytes go through.
   struct Input {
     std::unique_ptr<InputFile> file;
+    FilterOptions filter;
     FdSource* descriptor;  // the first of the sources
     std::vector<std::unique_ptr<ByteSource>> sources;
     std::unique_ptr<ReadPlan> plan;
@@ -177,6 +179,11 @@ int Pymemcat::OpenAll() {
     }
     Input input;
     input.file = *std::move(file);
+    input.filter = options_.filter;
+    if (options_.SeekMoments() &&
+        !FindTimes(options_, *input.file, console_, &input.filter, &code)) {
+      continue;
+    }
     auto descriptor = std::make_unique<FdSource>(input.file->fd());
     input.descriptor = descriptor.get();
     input.sources.push_back(std::move(descriptor));
@@ -199,11 +206,11 @@ void Pymemcat::Follow(Input* input) {
 
 // For --from and --to: leaves out what the file's index says is of other times.
 void Pymemcat::Plan(Input* input) {
-  if (!input->MaySeek() || options_.follow || !options_.filter.HasTimes()) {
+  if (!input->MaySeek() || options_.follow || !input->filter.HasTimes()) {
     return;
   }
   auto plan = ReadPlan::Create(input->descriptor, input->file->size_bytes(),
-                               options_.filter.from_us, options_.filter.to_us);
+                               input->filter.from_us, input->filter.to_us);
   if (plan.ok()) {
     input->plan = *std::move(plan);
     return;
@@ -219,8 +226,7 @@ void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
     return;
   }
   if (!input->MaySeek() || options_.follow) return;
-  input->thread_drss =
-      ReadThreadDrss(input->file->fd(), options_.filter.from_us);
+  input->thread_drss = ReadThreadDrss(input->file->fd(), input->filter.from_us);
   printer->SetThreadDrss(input->thread_drss.get());
 }
 
@@ -268,7 +274,7 @@ void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,
 int Pymemcat::PrintOne(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
-  Watched<RunPrinter> printer(&teller, &run_, &options_.filter, options_.net,
+  Watched<RunPrinter> printer(&teller, &run_, &input->filter, options_.net,
                               /*slot=*/0u, &target_);
   ReadThreads(input, &printer);
   const absl::Status status =
@@ -291,7 +297,7 @@ int Pymemcat::PrintAll() {
         [teller = tellers.back().get()](const StreamReader::Damage& damage) {
           teller->Say(damage);
         },
-        &options_.filter, options_.net, static_cast<uint32_t>(merged.size()),
+        &input.filter, options_.net, static_cast<uint32_t>(merged.size()),
         &target_));
     ReadThreads(&input, merged.back().get());
   }

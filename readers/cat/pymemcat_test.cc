@@ -85,6 +85,38 @@ TEST(PymemcatTest, TimesAreSecondsOfTheClock) {
               ElementsAre("9", "10", "11"));
 }
 
+// The peak and the mark are looked for in each file.
+TEST(PymemcatTest, TimesAreMomentsAsInReports) {
+  const std::string run = SmallRun().Build();
+  EXPECT_THAT(Events(run, {"--from", "200us", "--to", "0.25ms"}),
+              ElementsAre("9", "10", "11"));
+  EXPECT_THAT(Events(run, {"--from", "half"}), ElementsAre("11", "19", "20"));
+  EXPECT_THAT(Events(run, {"--to", "mark:half"}),
+              ElementsAre("0", "9", "10", "11"));
+  EXPECT_THAT(Events(run, {"--from", "0", "--to", "100%"}),
+              ElementsAre("0", "9", "10", "11", "19", "20"));
+  const TempFile one(run), two(run);
+  const Printed both = Cat({one.path(), two.path(), "--from", "half", "--csv",
+                            "--no-header", "--columns", "event"});
+  EXPECT_THAT(CsvLines(both), ElementsAre("11", "11", "19", "20", "19", "20"));
+  const Printed none = Cat({one.path(), "--from", "noon"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("noon"));
+}
+
+// Where a file is damaged that is said once.
+TEST(PymemcatTest, DamageIsSaidOnceWhereAMomentIsLookedFor) {
+  std::string run = SmallRun().Build();
+  run[run.size() / 2] ^= 1;
+  const TempFile file(run);
+  const Printed plain = Cat({file.path(), "--from", "0"});
+  const Printed moment = Cat({file.path(), "--from", "0%"});
+  EXPECT_EQ(moment.code, plain.code);
+  EXPECT_EQ(std::count(moment.err.begin(), moment.err.end(), '\n'),
+            std::count(plain.err.begin(), plain.err.end(), '\n'))
+      << moment.err;
+}
+
 TEST(PymemcatTest, ARunLoggedWholeHasNoContext) {
   SmallRun run;
   run.logged_whole = true;
@@ -178,7 +210,11 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), "--min-drss", "few"},
        "'few' is not a whole number of bytes"},
       {{file.path(), "--every", "0"}, "above 0"},
-      {{file.path(), "--from", "soon"}, "'soon' is not a time"},
+      {{file.path(), "--from", "soon"}, "soon"},
+      {{file.path(), "--from", "1000%"}, "a share from 0% to 100%"},
+      {{file.path(), "--from", "peak", "--follow"}, "times alone"},
+      {{"-", "--to", "50%"}, "times alone"},
+      {{file.path(), "--raw", "--from", "peak"}, "takes no filter"},
       {{file.path(), "--from", "2", "--to", "1"}, "--from is later than --to"},
       {{file.path(), "--what", "jump"}, "'jump' is not a kind"},
       {{file.path(), "--records", "heaps"}, "'heaps' is not a kind of record"},

@@ -2,10 +2,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "readers/export/call_graph.h"
 #include "readers/export/pprof_profile.h"
 #include "readers/export/speedscope.h"
@@ -17,25 +13,6 @@
 
 namespace pymemrun {
 namespace {
-
-// Seconds, or a number with its unit, as microseconds.
-absl::StatusOr<uint64_t> ParseDuration(absl::string_view text) {
-  constexpr double kMost = 1e15;
-  double scale = 1e6, value = 0;
-  absl::string_view number = text;
-  if (absl::ConsumeSuffix(&number, "us")) {
-    scale = 1;
-  } else if (absl::ConsumeSuffix(&number, "ms")) {
-    scale = 1e3;
-  } else {
-    absl::ConsumeSuffix(&number, "s");
-  }
-  if (!absl::SimpleAtod(number, &value) || !(value >= 0) ||
-      value * scale > kMost) {
-    return Expected("a time such as 500us, 1ms or 2s", text);
-  }
-  return static_cast<uint64_t>(value * scale + 0.5);
-}
 
 class ExportCommand final : public ReportCommand {
  public:
@@ -55,7 +32,7 @@ class ExportCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     AddMoment(app, &at_);
-    AddParsed(app, "--min-duration", &min_us_, ParseDuration, "TIME",
+    AddParsed(app, "--min-duration", &min_us_, ParseTime, "TIME",
               "Leave shorter calls, holds and states out of a timeline: 500us, "
               "1ms (default), 2s; 0 for none.");
     AddChoice<Format>(

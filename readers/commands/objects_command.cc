@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "readers/moments/moment.h"
 #include "readers/objects_ask/ask_for_dump.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
@@ -41,8 +42,8 @@ void ObjectsCommand::AddOptions(CLI::App* app) {
       app, "--pid", &pid_,
       [](absl::string_view text) { return ParseNumber(text, 1, INT_MAX); },
       "PID", "The program's process, or a traced child's.");
-  AddParsed(app, "--timeout", &timeout_us_, ParseSeconds, "SECONDS",
-            "Wait so long (default 60).");
+  AddParsed(app, "--timeout", &timeout_us_, ParseTime, "TIME",
+            "Wait so long: 90, 500ms, 5m (60s).");
 }
 
 std::string ObjectsCommand::Problem() const {
@@ -52,8 +53,8 @@ std::string ObjectsCommand::Problem() const {
 }
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto dump = AskForDump(static_cast<pid_t>(pid_),
-                               absl::Microseconds(timeout_us_));
+  const auto dump =
+      AskForDump(static_cast<pid_t>(pid_), absl::Microseconds(timeout_us_));
   if (!dump.ok()) {
     console.Say(absl::StrCat(pid_, ": ", dump.status().message()));
     return kExitFailed;
@@ -61,8 +62,8 @@ int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   output->Append(absl::StrCat(
       TerminalText(dump->path), ": ", Counted(dump->objects, "object"), ", ",
       HumanBytes(static_cast<double>(dump->file_bytes)),
-      ", the program paused ", HumanSeconds(dump->pause_us), ", complete after ",
-      HumanSeconds(dump->duration_us), "\n"));
+      ", the program paused ", HumanSeconds(dump->pause_us),
+      ", complete after ", HumanSeconds(dump->duration_us), "\n"));
   return kExitOk;
 }
 

@@ -48,6 +48,12 @@ std::optional<uint64_t> ParseDuration(absl::string_view text) {
   return std::nullopt;
 }
 
+absl::StatusOr<uint64_t> ParseTime(absl::string_view text) {
+  const auto time_us = ParseDuration(text);
+  if (time_us.has_value()) return *time_us;
+  return Expected("a time such as 60s or 500ms", text);
+}
+
 absl::StatusOr<Moment> ParseMoment(absl::string_view text) {
   constexpr std::pair<absl::string_view, Moment::Kind> kWords[] = {
       {"peak", Moment::kPeak},

@@ -39,6 +39,8 @@ absl::StatusOr<Moment> ParseMoment(absl::string_view text);
 // "60s", "500ms", "5m", "2h" as microseconds; a bare number is seconds.
 // Nothing: the text is no time, or one of 30 years or more.
 std::optional<uint64_t> ParseDuration(absl::string_view text);
+// The same for an option. Fails where it is no time.
+absl::StatusOr<uint64_t> ParseTime(absl::string_view text);
 
 }  // namespace pymemrun
 

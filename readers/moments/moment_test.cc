@@ -27,6 +27,16 @@ TEST(ParseMomentTest, TimesHaveUnitsOrAreSeconds) {
   }
 }
 
+TEST(ParseTimeTest, TimesHaveUnitsOrAreSeconds) {
+  EXPECT_EQ(*ParseTime("0.684542"), 684542u);
+  EXPECT_EQ(*ParseTime(".5"), 500000u);
+  EXPECT_EQ(*ParseTime("0"), 0u);
+  EXPECT_EQ(*ParseTime("500ms"), 500000u);
+  for (const char* text : {"", "-1", "nan", "1x", ".", "peak"}) {
+    EXPECT_FALSE(ParseTime(text).ok()) << text;
+  }
+}
+
 TEST(ParseMomentTest, SharesAreOfTheRun) {
   EXPECT_EQ(ParseMoment("50%")->kind, Moment::kShare);
   EXPECT_EQ(ParseMoment("12.5%")->share, 0.125);

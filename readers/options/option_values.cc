@@ -1,7 +1,5 @@
 #include "readers/options/option_values.h"
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "absl/strings/numbers.h"
@@ -10,30 +8,10 @@
 #include "text/terminal_text.h"
 
 namespace pymemrun {
-namespace {
-
-// Digits with at most one point: no sign, exponent, "inf" or "nan".
-bool IsPlainDecimal(absl::string_view text) {
-  return !text.empty() && std::count(text.begin(), text.end(), '.') <= 1 &&
-         text != "." &&
-         text.find_first_not_of("0123456789.") == absl::string_view::npos;
-}
-
-}  // namespace
-
 absl::StatusOr<uint64_t> ParseBytes(absl::string_view text) {
   const std::optional<uint64_t> size = ParseSize(std::string(text));
   if (size) return *size;
   return IsNot(text, "a whole number of bytes, such as 4096, 4KiB or 1M");
-}
-
-absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text) {
-  double seconds;
-  if (!IsPlainDecimal(text) || !absl::SimpleAtod(text, &seconds) ||
-      seconds > 9e12) {
-    return IsNot(text, "a time in seconds, such as 1.25");
-  }
-  return static_cast<uint64_t>(std::llround(seconds * 1e6));
 }
 
 absl::StatusOr<uint64_t> ParseNumber(absl::string_view text, uint64_t least,

@@ -17,9 +17,6 @@ namespace pymemrun {
 // "4096", "4KiB", "1M", "1.5GiB", see ParseSize().
 absl::StatusOr<uint64_t> ParseBytes(absl::string_view text);
 
-// Seconds, not negative, as microseconds: "0.684542".
-absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text);
-
 // A whole number from `least` to `most`.
 absl::StatusOr<uint64_t> ParseNumber(absl::string_view text, uint64_t least,
                                      uint64_t most = UINT64_MAX);

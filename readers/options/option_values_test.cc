@@ -12,15 +12,6 @@ TEST(ParseBytesTest, ReadsSizesAndSaysWhatIsNone) {
       "'0.0001K' is not a whole number of bytes, such as 4096, 4KiB or 1M");
 }
 
-TEST(ParseSecondsTest, ReadsMicroseconds) {
-  EXPECT_EQ(*ParseSeconds("0.684542"), 684542u);
-  EXPECT_EQ(*ParseSeconds("12"), 12000000u);
-  EXPECT_EQ(*ParseSeconds(".5"), 500000u);
-  for (const char* text : {"", "-1", "nan", "1s", "."}) {
-    EXPECT_FALSE(ParseSeconds(text).ok()) << text;
-  }
-}
-
 TEST(ParseNumberTest, SaysTheRange) {
   EXPECT_EQ(*ParseNumber("24", 1, 24), 24u);
   EXPECT_EQ(ParseNumber("25", 1, 24).status().message(),

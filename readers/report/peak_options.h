@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "readers/calls/call_filter.h"
 #include "readers/calls/peak_choice.h"
+#include "readers/moments/moment.h"
 #include "readers/options/option_values.h"
 #include "readers/report/option_groups.h"
 
@@ -26,9 +27,10 @@ struct PeakOptions {
   void AddRule(CLI::App* app) {
     AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
               "A peak is a call that changed RSS by more than SIZE (200K).");
-    AddParsed(app, "--min-time", &rule.min_time_us, ParseSeconds, "SECONDS",
-              "Keep a peak that is more than SECONDS after the last one kept "
-              "(a hundredth of the run)...");
+    AddParsed(
+        app, "--min-time", &rule.min_time_us, ParseTime, "TIME",
+        "Keep a peak that is more than TIME (2, 500ms) after the last one kept "
+        "(a hundredth of the run)...");
     AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
               "... or differs from it by more than SIZE (500K).");
     AddFiles(app, "calls of functions in ", &choice.view);

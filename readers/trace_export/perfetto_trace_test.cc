@@ -213,8 +213,8 @@ TEST(TraceOptionsTest, OptionsThatDoNotFitTheFormatAreRefused) {
   printed =
       run.Report({"export", "--format", "chrome", "--min-duration", "fast"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("expected a time such as 500us, 1ms or "
-                                     "2s, found 'fast'"));
+  EXPECT_THAT(printed.err, HasSubstr("expected a time such as 60s or 500ms, "
+                                     "found 'fast'"));
 }
 
 }  // namespace

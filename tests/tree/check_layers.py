@@ -79,7 +79,7 @@ ROOMS = {
     'readers/summary': 'format/records format/summary readers/growth readers/output readers/places readers/run text',
     'readers/calls': 'format/records readers/output readers/places readers/run readers/summary readers/threads text',
     'readers/options': 'readers/run text',
-    'readers/cat': 'format/records format/stream readers/heap readers/options readers/output readers/rows readers/run readers/summary readers/threads text',
+    'readers/cat': 'format/records format/stream readers/heap readers/moments readers/options readers/output readers/rows readers/run readers/summary readers/threads text',
     'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/run readers/threads text',
     'readers/commands': 'readers/answer readers/beside readers/calls readers/chart readers/diff readers/export readers/growth readers/heap readers/heap_in_rss readers/moments readers/next_steps readers/objects_ask readers/objects_heap readers/options readers/output readers/places readers/processes readers/report readers/resident readers/run readers/summary readers/task_steps readers/threads readers/trace_export readers/unshared readers/watch text',
     'readers/time_commands': 'readers/answer readers/calls readers/chart readers/counters readers/gil readers/heap readers/heap_in_rss readers/lanes readers/moments readers/options readers/output readers/places readers/report readers/resident readers/run readers/states readers/tasks readers/thread_graph readers/threads text',

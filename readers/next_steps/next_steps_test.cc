@@ -55,9 +55,11 @@ TEST(NextStepsTest, OnlyCommandsThatWorkComeNext) {
 
 // What is alive at the end, and what was when it was killed.
 TEST(NextStepsTest, TheyFitTheCase) {
-  EXPECT_THAT(StepsOf({}),
-              HasSubstr("pymemrun --python /usr/bin/python3 --trace pages "
-                        "--heap all --objects exit job.py "));
+  EXPECT_THAT(
+      StepsOf({}),
+      HasSubstr(
+          "pymemrun --python /usr/bin/python3 --trace pages --page-period 1 "
+          "--heap all --objects exit job.py "));
   EXPECT_THAT(StepsOf({}), HasSubstr("\npymemobj run.obj.pb suspects "));
   AnswerRun killed;
   killed.end = Footer::SIGNAL;
@@ -99,6 +101,10 @@ RunFacts Usual() {
   Header& header = facts.header;
   header.set_page_bytes(kPage);
   header.mutable_filters()->set_min_drss_bytes(kPage);
+  header.mutable_filters()->set_context(1);
+  for (int kind = What_MIN; kind <= What_MAX; ++kind) {
+    header.mutable_filters()->add_kinds(static_cast<What>(kind));
+  }
   header.set_page_period(7);
   header.set_heap(HEAP_SAMPLED);
   header.set_heap_native(true);
@@ -134,6 +140,27 @@ TEST(RunAgainTest, TheSameIsRecorded) {
   EXPECT_EQ(AgainOf(facts),
             "pymemrun --heap all --no-native --min-drss 0 --include "
             "'*/a b.py' job.py");
+  RunFacts events = Usual();
+  events.header.set_page_period(1);
+  Filters& filters = *events.header.mutable_filters();
+  filters.set_min_call_drss_bytes(8192);
+  filters.set_drss_since_logged(true);
+  filters.set_context(0);
+  filters.clear_kinds();
+  filters.add_kinds(What_MIN);
+  filters.add_kinds(static_cast<What>(What_MIN + 1));
+  filters.set_stacks(true);  // as it is by itself
+  filters.set_paused(true);
+  EXPECT_EQ(AgainOf(events),
+            "pymemrun --page-period 1 --min-call-drss 8192 --drss-since logged "
+            "--context 0 --events call,return --paused job.py");
+  RunFacts all = Usual();
+  all.header.mutable_filters()->set_min_drss_bytes(0);
+  all.header.mutable_filters()->set_stacks(true);
+  EXPECT_EQ(AgainOf(all), "pymemrun --min-drss 0 --stacks job.py");
+  RunFacts pages = Usual();
+  pages.header.set_page_weight(10);
+  EXPECT_EQ(AgainOf(pages), "pymemrun --page-period 10 job.py");
   RunFacts light = Usual();
   light.header.set_calls_off(true);
   EXPECT_EQ(AgainOf(light), "pymemrun --trace pages job.py");

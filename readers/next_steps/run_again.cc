@@ -1,5 +1,6 @@
 #include "readers/next_steps/run_again.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,30 +33,53 @@ void AddKinds(const RunFacts& facts, Words* words) {
   } else if (list != "calls,pages") {
     Add("--trace", list.empty() ? "none" : list, words);
   }
+  // What it is by itself, see --page-period.
+  if (header.page_weight() > 1) {
+    Add("--page-period", absl::StrCat(header.page_weight()), words);
+  } else if (header.page_period() == 1) {
+    Add("--page-period", "1", words);
+  }
   if (header.heap() == HEAP_ALL) Add("--heap", "all", words);
   if (header.heap() != HEAP_OFF && !header.heap_native()) {
     words->emplace_back("--no-native");
   }
 }
 
+// "call,return". Empty: all kinds.
+std::string EventsOf(const Filters& filters) {
+  if (filters.kinds_size() == What_ARRAYSIZE) return "";
+  Words names;
+  for (const int kind : filters.kinds()) {
+    names.push_back(absl::AsciiStrToLower(What_Name(static_cast<What>(kind))));
+  }
+  return absl::StrJoin(names, ",");
+}
+
+// Which events of calls were logged.
 void AddFilters(const Header& header, Words* words) {
+  constexpr uint32_t kUsualContext = 1;
   const Filters& filters = header.filters();
-  if (!header.calls_off() && filters.min_drss_bytes() != header.page_bytes()) {
-    Add("--min-drss", absl::StrCat(filters.min_drss_bytes()), words);
+  const auto add_number = [&](const char* option, uint64_t value,
+                              uint64_t usual) {
+    if (value != usual) Add(option, absl::StrCat(value), words);
+  };
+  const auto add_each = [&](const char* option, const auto& globs) {
+    for (const std::string& glob : globs) Add(option, glob, words);
+  };
+  add_number("--min-drss", filters.min_drss_bytes(), header.page_bytes());
+  add_number("--min-call-drss", filters.min_call_drss_bytes(), 0);
+  if (filters.drss_since_logged()) Add("--drss-since", "logged", words);
+  add_number("--context", filters.context(), kUsualContext);
+  const std::string events = EventsOf(filters);
+  if (!events.empty()) Add("--events", events, words);
+  // Else they are there in any case.
+  if (filters.stacks() && filters.min_drss_bytes() == 0) {
+    words->emplace_back("--stacks");
   }
-  for (const std::string& glob : filters.include()) {
-    Add("--include", glob, words);
-  }
-  for (const std::string& glob : filters.exclude()) {
-    Add("--exclude", glob, words);
-  }
-  for (const std::string& glob : filters.function()) {
-    Add("--function", glob, words);
-  }
-  for (const std::string& glob : filters.thread()) {
-    Add("--thread", glob, words);
-  }
-  if (filters.paused()) words->emplace_back("--paused");
+  add_each("--include", filters.include());
+  add_each("--exclude", filters.exclude());
+  add_each("--function", filters.function());
+  add_each("--thread", filters.thread());
 }
 
 void AddProgram(const Header& header, Words* words) {
@@ -89,7 +113,8 @@ Again RunAgain(const RunFacts& facts, const std::string& file,
   Words words = {"pymemrun"};
   if (!header.python().empty()) Add("--python", header.python(), &words);
   AddKinds(facts, &words);
-  AddFilters(header, &words);
+  if (!header.calls_off()) AddFilters(header, &words);
+  if (header.filters().paused()) words.emplace_back("--paused");
   if (!dump_at.empty()) Add("--objects", dump_at, &words);
   if (stem != "run") {
     words.insert(words.end(), {"--output", ShellWord(stem + ".pb"), "--force"});

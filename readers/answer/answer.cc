@@ -183,6 +183,7 @@ bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
 
 std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
+  answer->writing = WritingOf(file->fd());
   RecordVisitor* facts = &answer->facts;  // of the first reading
   const auto finder = RunMoments::Of([&](ReplayVisitor* visitor) {
     return file->Read({visitor}, std::exchange(facts, nullptr));

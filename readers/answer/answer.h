@@ -13,6 +13,7 @@
 #include "readers/answer/place_curves.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/resident/resident_replay.h"
+#include "readers/run/follow_watch.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/run_facts.h"
 
@@ -47,6 +48,8 @@ struct Answer {
   bool has_pages = false;
   // Nobody saw the program's end: `end` is the file's last moment.
   bool has_no_end = false;
+  // Before it was read. A copy is not written.
+  Writing writing = Writing::kNo;
   // Of lines, at evenly spaced moments of the run.
   static constexpr size_t kSteps = 10;
   PlaceCurves over_time;

@@ -171,8 +171,11 @@ std::string CutText(const Answer& answer) {
   const std::string time = HumanSeconds(answer.facts.DurationUs());
   switch (StateOf(answer.facts.header)) {
     case RunState::kRuns:
-      return absl::StrCat("The program still runs: what it did until ", time,
-                          " is shown.");
+      if (answer.writing != Writing::kNo) {
+        return absl::StrCat("The program still runs: what it did until ", time,
+                            " is shown.");
+      }
+      [[fallthrough]];
     case RunState::kDead:
       return absl::StrCat("The recording ends at ", time,
                           ", before the program did: its collector was killed, "

@@ -1,4 +1,7 @@
 // The answer of runs whose memory is known.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -298,6 +301,23 @@ TEST(AnswerCommandTest, OwnCodeIsWhatThePatternsSay) {
   EXPECT_THAT(Report({file.path(), "--own", "*/numpy/*"}).out,
               HasSubstr("core/numeric.py:191 holds 40 MiB"));
   OwnCode::SetPatterns({});
+}
+
+TEST(AnswerTest, WhoWritesTheFileIsKnown) {
+  const TempFile contents(AnswerRun().Build());
+  const Console console = {"pymemreport", nullptr, 1, 2};
+  const int fd = open(contents.path().c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  for (const Writing writing : {Writing::kRecording, Writing::kFinishing}) {
+    SetWriting(fd, writing);
+    EXPECT_EQ(
+        ReadAnswer(RereadFile::Open(contents.path(), console).get())->writing,
+        writing);
+  }
+  close(fd);
+  EXPECT_EQ(
+      ReadAnswer(RereadFile::Open(contents.path(), console).get())->writing,
+      Writing::kNo);
 }
 
 }  // namespace

@@ -114,6 +114,10 @@ TEST(AnswerTextTest, WhyThereIsNoEndIsSaidOnEachScreen) {
       "was killed,\nor the file was cut.\n";
   AnswerTextOptions brief;
   brief.brief = true;
+  // Its collector was killed.
+  EXPECT_EQ(answer->writing, Writing::kNo);
+  EXPECT_THAT(AnswerText(*answer, brief), StartsWith(is_over));
+  answer->writing = Writing::kRecording;
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr(runs));
   EXPECT_THAT(AnswerText(*answer, brief), StartsWith(runs));
   header.set_start_monotonic_ns(0);  // before this process

@@ -9,8 +9,8 @@ import threading
 import time
 import unittest
 
-from fault_support import (MANY, FaultTest, Program, RunFile, collectors, run,
-                           wait_for_collector_to_end, wait_until)
+from fault_support import (MANY, PYMEMREPORT, FaultTest, Program, RunFile, collectors,
+                           run, wait_for_collector_to_end, wait_until)
 
 MAX_STALL_S = 2
 PR_SET_CHILD_SUBREAPER = 36
@@ -44,6 +44,9 @@ class GoneTest(FaultTest):
         program = Program(self)
         time.sleep(0.3)  # the file has its header by now
         os.kill(program.collector, signal.SIGKILL)
+        wait_for_collector_to_end(program.path)
+        # Nobody writes the file, though the program is there.
+        self.assertIn(b"The recording ends at ", run([PYMEMREPORT, program.path]).stdout)
         program.go()
         seconds = program.seconds()
         status, stderr, end_seconds = program.finish()

@@ -79,6 +79,7 @@ struct DiffRun {
     footer->set_hwm_bytes(2 * peak_bytes);
     footer->set_last_rss_bytes(2 << 20);
     footer->set_finalize(Footer::NOT_FINALIZED);
+    footer->set_own_bytes(4096);  // as it told when it ended
     builder.AddRecord(record);
     builder.Flush();
     return sink.contents();

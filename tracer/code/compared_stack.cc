@@ -1,7 +1,9 @@
 #include "tracer/code/compared_stack.h"
 
 #include "tracer/base/own_memory.h"
+#include "tracer/code/marked_stack.h"
 #include "tracer/code/recent_children.h"
+#include "tracer/cpython/frame_mark.h"
 
 namespace pymemrun {
 namespace {
@@ -108,6 +110,9 @@ inline uint32_t ComparedStack::StackOf(HotState& hot, uint32_t count) {
     nodes_.Forget(hot);
     tables_->recent.Clear();
     depth_ = 0;
+#ifdef PYMEMRUN_FRAME_MARKS
+    MarkedStack::ForgetLast(hot);
+#endif
   }
   return 0;
 }
@@ -116,9 +121,49 @@ uint32_t ComparedStack::Of(HotState& hot, const PymemrunFrame* top) {
   return StackOf(hot, Walk(PymemrunFrameThatRuns(top), ~0u));
 }
 
-uint32_t ComparedStack::OfShallow(HotState& hot, const PymemrunFrame* top) {
-  const uint32_t count = Walk(PymemrunFrameThatRuns(top), kShallow + 1);
-  return count > kShallow ? kTooDeep : StackOf(hot, count);
+#ifdef PYMEMRUN_FRAME_MARKS
+// The last level's frame is where it was, and has gone on: hot.last_stack is
+// brought up to date. False: it is of another frame, or there was no room.
+inline bool ComparedStack::Moved(HotState& hot, const PymemrunFrame* top) {
+  if (!MarkedStack::IsLast(hot, top) || hot.last_stack.state != marked_state_ ||
+      depth_ == 0 || tables_->levels[depth_ - 1].frame != top ||
+      !nodes_.Fit(2)) {
+    return false;
+  }
+  const uint32_t parent = depth_ == 1 ? 0 : tables_->levels[depth_ - 2].stack;
+  const uint32_t stack = tables_->recent.Of(hot, nodes_, parent, top);
+  if (stack == 0) return false;
+  const void* instruction = PymemrunFrameInstruction(top);
+  tables_->levels[depth_ - 1] = {top, instruction, stack};
+  hot.last_stack.instruction = instruction;
+  hot.last_stack.stack = stack;
+  return true;
 }
+
+// A frame that asks once may not ask again: a mark for each would cost more.
+inline void ComparedStack::MarkIfAgain(HotState& hot, const PymemrunFrame* top,
+                                       uint32_t stack) {
+  if (top != last_top_ || stack == 0) {
+    last_top_ = top;
+    return;
+  }
+  FrameMark mark;
+  if (tables_->levels[depth_ - 1].frame != top ||
+      !mark.Put(top, Awaited::kNothing, /*heard=*/false)) {
+    return;
+  }
+  marked_state_ = mark.state();
+  hot.last_stack = {top, marked_state_, PymemrunFrameInstruction(top), stack};
+}
+
+uint32_t ComparedStack::OfShallow(HotState& hot, const PymemrunFrame* top) {
+  if (Moved(hot, top)) return hot.last_stack.stack;
+  const uint32_t count = Walk(PymemrunFrameThatRuns(top), kShallow + 1);
+  if (count > kShallow) return kTooDeep;
+  const uint32_t stack = StackOf(hot, count);
+  MarkIfAgain(hot, top, stack);
+  return stack;
+}
+#endif
 
 }  // namespace pymemrun

@@ -28,6 +28,10 @@ class CurrentStack final {
   // The id of the stack whose innermost frame is `top`, the thread's own. 0: no
   // frame of it runs Python code, or a definition found no room.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
+    if (MarkedStack::IsLast(hot, top) &&
+        PymemrunFrameInstruction(top) == hot.last_stack.instruction) {
+      return hot.last_stack.stack;
+    }
     uint32_t stack;
     if (way_ != kMarks && IsCompared(hot, top, &stack)) return stack;
     const uint64_t seen = marked_.frames_seen();

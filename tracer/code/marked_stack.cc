@@ -18,12 +18,6 @@ constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
 constexpr uint32_t kUnknown = ~0u;
 constexpr uintptr_t kAwaited = 3;
 
-// What hot.last_stack has where there is nothing.
-const PymemrunFrame* NoFrame() {
-  alignas(8) static const char none[PYMEMRUN_FRAME_HEAD_BYTES] = {};
-  return reinterpret_cast<const PymemrunFrame*>(none);
-}
-
 }  // namespace
 
 // What is known of a frame, as long as its mark stands. Of any chain of frames:
@@ -194,8 +188,14 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
   return level.stack;
 }
 
+void MarkedStack::ForgetLast(HotState& hot) {
+  // What Of() may be given is not null, nor this.
+  alignas(8) static const char none[PYMEMRUN_FRAME_HEAD_BYTES] = {};
+  hot.last_stack.frame = reinterpret_cast<const PymemrunFrame*>(none);
+}
+
 void MarkedStack::NodesForgotten(HotState& hot) {
-  hot.last_stack.frame = NoFrame();
+  ForgetLast(hot);
   tables_->recent.Clear();
   valid_from_ = FrameMark::next_serial();
 }
@@ -206,7 +206,7 @@ inline void MarkedStack::ForgetNodes(HotState& hot) {
 }
 
 bool MarkedStack::Create(HotState& hot) {
-  hot.last_stack.frame = NoFrame();
+  ForgetLast(hot);
   tables_ = static_cast<Tables*>(OwnMemory::MapTold(sizeof(Tables)));
   if (tables_ == nullptr) return false;
   OwnMemory::Wrote(&tables_->recent, sizeof(tables_->recent));
@@ -235,7 +235,7 @@ uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
 
 uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
                            Event event) {
-  hot.last_stack.frame = NoFrame();
+  ForgetLast(hot);
   const PyThreadState* tstate = PymemrunGilHolder();
   const bool hears = Hears(hook_, tstate);
   Walk walk = {top,

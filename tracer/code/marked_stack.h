@@ -20,17 +20,18 @@ class MarkedStack {
   // Makes and touches the tables. Returns false with errno set.
   bool Create(HotState& hot);
 
+  // Whether hot.last_stack is of this frame: its mark stands, the frame has not
+  // been left. It may have gone on to another instruction.
+  static bool IsLast(const HotState& hot, const PymemrunFrame* top) {
+    const LastStack& last = hot.last_stack;
+    return __builtin_expect(top == last.frame && FrameState(top) == last.state,
+                            1);
+  }
+  static void ForgetLast(HotState& hot);
   // The id of the stack whose innermost frame is `top`, the thread's own. 0: no
   // frame of it runs Python code, or a definition found no room.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
-    // Its mark stands: the frame has not been left.
-    const LastStack& last = hot.last_stack;
-    if (__builtin_expect(top == last.frame && FrameState(top) == last.state,
-                         1)) {
-      const bool stays = PymemrunFrameInstruction(top) == last.instruction;
-      return __builtin_expect(stays, 1) ? last.stack : FindMoved(hot, top);
-    }
-    return Find(hot, top, kNoEvent);
+    return IsLast(hot, top) ? FindMoved(hot, top) : Find(hot, top, kNoEvent);
   }
   // The same for an event of the frame, within our hook. `leaves`: the frame
   // is about to be left.

@@ -185,9 +185,10 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
   answer->writing = WritingOf(file->fd());
   RecordVisitor* facts = &answer->facts;  // of the first reading
-  const auto finder = RunMoments::Of([&](ReplayVisitor* visitor) {
-    return file->Read({visitor}, std::exchange(facts, nullptr));
-  });
+  const auto finder =
+      RunMoments::Of([&](absl::Span<ReplayVisitor* const> visitors) {
+        return file->Read(visitors, std::exchange(facts, nullptr));
+      });
   if (finder == nullptr) return nullptr;
   answer->has_pages = finder->has_page_events();
   answer->hindsight = finder->hindsight();

@@ -35,12 +35,12 @@ bool Read(int fd, RecordVisitor* visitor, ReadPlan* plan) {
 std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us) {
   HeaderReader begin;
   if (!Read(fd, &begin, nullptr) || !begin.has_faults) return nullptr;
-  const auto read = [fd](ReplayVisitor* replay) {
+  const auto read = OneByOne([fd](ReplayVisitor* replay) {
     const auto plan = ReadPlan::WithoutEvents();
     const bool was_read = Read(fd, replay, plan.get());
     replay->Finish();
     return was_read;
-  };
+  });
   return ThreadDrss::Read(read, from_us);
 }
 

@@ -37,11 +37,6 @@ std::vector<HeapSums> TemporarySums(const HeapModel& model) {
   return sums;
 }
 
-bool IsNumber(const std::string& text) {
-  int64_t number = 0;
-  return absl::SimpleAtoi(text, &number);
-}
-
 struct Shown {
   Shown(GroupBy by, bool of_reserved) : rows(by, of_reserved) {}
 
@@ -241,8 +236,9 @@ std::vector<std::string> HeapCommand::Prepared(
     if (changed.back() == "--objects=") changed.back().pop_back();
     if (changed.back() == "--objects") changed.back() += "=last";
     if (arguments[i] != "--temporary") continue;
+    int64_t number;
     const bool has_number =
-        i + 1 < arguments.size() && IsNumber(arguments[i + 1]);
+        i + 1 < arguments.size() && absl::SimpleAtoi(arguments[i + 1], &number);
     changed.back() += absl::StrCat("=", has_number ? arguments[++i] : "1");
   }
   return changed;
@@ -364,14 +360,17 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
+  HeapTimes times;
   std::vector<HeapMoment> moments =
-      FindHeapMoments(Moments(), file.get(), console, &code);
+      FindHeapMoments(Moments(), file.get(), console, &code,
+                      by_ == GroupBy::kTask ? &times : nullptr);
   if (moments.empty()) return code;
   HeapMoments replay(std::move(moments), /*to_end=*/true);
   replay.CountTemporary(temporary_);
   TaskTimelineReader tasks;
   if (by_ == GroupBy::kTask) {
-    if (!ReadAllocatingSteps(file.get(), console, &tasks, &code)) return code;
+    tasks.OnlyAt(&times);
+    if (!ReadTaskSteps(file.get(), console, &tasks, &code)) return code;
     const bool with_stacks = stacks_.any() || leaks_ || table_.view.any();
     replay.TellTasksApart(&tasks, SourcesOfTasks(with_stacks));
   }

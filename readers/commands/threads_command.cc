@@ -50,13 +50,10 @@ class ThreadsCommand final : public ReportCommand {
   std::optional<Attribution> attribution_;
 };
 
-// What was alive at the moment. Null: it is not known.
-std::unique_ptr<HeapMoments> ReadLive(const FoundMoment& at, RereadFile* file) {
+HeapMoment BlocksAt(const FoundMoment& at) {
   HeapMoment moment = at.OfBlocks();
   moment.name = at.name;
-  auto heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{moment});
-  if (!file->Read(heap.get()) || !heap->has_heap_events()) return nullptr;
-  return heap;
+  return moment;
 }
 
 bool ThreadsCommand::HasWhatIsAsked(const ThreadFacts& facts,
@@ -93,13 +90,13 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   if (file == nullptr) return kExitFailed;
   const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
-  ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
-  if (!file->Read(&replay)) return kExitFailed;
   int code = kExitOk;
   const auto peak = FindMoment(*finder, Moment(), file.get(), console, &code);
   if (!peak.has_value()) return code;
-  const auto heap = ReadLive(*peak, file.get());
-  ThreadFacts facts = {&replay, heap.get()};
+  ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
+  HeapMoments heap({BlocksAt(*peak)});
+  if (!file->Read({&replay, &heap})) return kExitFailed;
+  ThreadFacts facts = {&replay, heap.has_heap_events() ? &heap : nullptr};
   std::unique_ptr<FactsReader> observed;
   if (attribution_ == Attribution::kObserved) {
     observed = ReadObserved(file.get(), console, &code);

@@ -13,6 +13,8 @@ constexpr uint64_t kMostBytes = (uint64_t{1} << 47) - 1;
 constexpr size_t kMostMoved = 64;
 // Ids above are looked up in the hash table alone.
 constexpr uint32_t kMaxTableId = 1 << 22;
+// The sources of SumUp().
+enum Sum : uint32_t { kNoRoom, kSum, kTracingSum, kReservedSum, kSums };
 
 }  // namespace
 
@@ -21,6 +23,13 @@ HeapModel::HeapModel(const Limits& limits) : limits_(limits), sources_(1) {}
 void HeapModel::TellTasksApart(TaskOfEvent task_of, bool with_stacks) {
   task_of_ = std::move(task_of);
   joins_stacks_ = !with_stacks;
+}
+
+void HeapModel::SumUp() {
+  sums_up_ = true;
+  sources_.resize(kSums);
+  sources_[kTracingSum].tracing = true;
+  sources_[kReservedSum].reserved = true;
 }
 
 void HeapModel::SetTracing(uint32_t stack) {
@@ -204,6 +213,11 @@ uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
 }
 
 uint32_t HeapModel::SourceOf(const HeapEvent& event) {
+  if (sums_up_) {
+    return event.allocator >= HEAP_MMAP ? kReservedSum
+           : IsTracing(event.stack)     ? kTracingSum
+                                        : kSum;
+  }
   HeapSource::Key key;
   key.stack = event.stack;
   key.thread = event.thread;

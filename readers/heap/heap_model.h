@@ -57,6 +57,8 @@ class HeapModel {
   // task sources of its own, or one. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
   void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
+  // Tells apart what counts, tracing's own and what is reserved alone. Before.
+  void SumUp();
   // What this stack allocates is tracing's own: no part of live() and the peak.
   void SetTracing(uint32_t stack);
   // What this code maps is its caller's, as a block is; else it is a pool.
@@ -65,12 +67,10 @@ class HeapModel {
   uint32_t rate() const { return rate_; }  // their HeapWeights number
   // Events in the order of the file.
   void Add(const HeapEvent* events, size_t count);
-
   // What is alive is taken for allocated just now, and nothing came before.
   void BeginAnew();
 
-  // Those of all blocks, without tracing's own.
-  const HeapSums& live() const { return live_; }
+  const HeapSums& live() const { return live_; }  // without tracing's own
   HeapSums Allocated() const;
   HeapSums Freed() const;
   // The highest live().bytes that there was, and when it was reached first.
@@ -132,7 +132,7 @@ class HeapModel {
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
   TaskOfEvent task_of_;
   WaitCursor waits_;
-  bool joins_stacks_ = false;
+  bool joins_stacks_ = false, sums_up_ = false;
   std::vector<bool> tracing_;  // by stack
   absl::flat_hash_set<uint32_t> block_mappers_;
   HeapWeights weights_;

@@ -176,6 +176,25 @@ TEST(HeapModelTest, EventsInBatchesAreEventsOneByOne) {
   EXPECT_EQ(whole.blocks().size(), single.blocks().size());
 }
 
+TEST(HeapModelTest, SumsAreTheSameWithoutSources) {
+  std::mt19937_64 random(4);
+  HeapModel all, sums;
+  sums.SumUp();
+  for (HeapModel* const model : {&all, &sums}) model->SetTracing(2);
+  for (uint64_t i = 0; i < 20000; ++i) {
+    HeapEvent event = RandomEvent(i, &random);
+    if (!event.is_free && i % 7 == 0) event.allocator = HEAP_MMAP;
+    all.Add(&event, 1);
+    sums.Add(&event, 1);
+    ASSERT_EQ(sums.live().bytes, all.live().bytes);
+  }
+  EXPECT_GT(sums.live().bytes, 0);
+  EXPECT_EQ(sums.peak_us(), all.peak_us());
+  EXPECT_EQ(sums.mappings().parts().size(), all.mappings().parts().size());
+  EXPECT_GT(all.sources().size(), 4u);
+  EXPECT_EQ(sums.sources().size(), 4u);
+}
+
 TEST(HeapModelTest, ABlockKeepsTheRateAtWhichItWasRecorded) {
   HeapModel model;
   HeapEvent event = AllocEvent(1, 16, 100, 1);

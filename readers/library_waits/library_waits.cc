@@ -73,6 +73,22 @@ void WaitFinder::OnRow(const Row& row) {
   Saw(from_us, row.time_us, row.thread, row.stack, kNoCode);
 }
 
+void WaitFinder::OnPages(const PageEntry* entries, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const PageEntry& entry = entries[i];
+    if (entry.action != PAGE_CAME) continue;
+    OnMemory(entry.time_us, entry.thread, entry.stack, entry.code_mapping);
+  }
+}
+
+void WaitFinder::OnHeap(const HeapEvent* events, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const HeapEvent& event = events[i];
+    if (event.is_free) continue;
+    OnMemory(event.time_us, event.thread, event.stack, event.code);
+  }
+}
+
 void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
                      uint32_t stack, uint32_t code) {
   if (thread != last_.first || last_.second == nullptr) {

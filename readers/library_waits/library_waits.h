@@ -48,14 +48,15 @@ class WaitFinder {
   // The index is that of the reading, and outlives it.
   explicit WaitFinder(const RunIndex* index) : index_(*index) {}
 
-  // In any order: files tell some of them late.
-  void OnRow(const Row& row);
+  void OnRow(const Row& row);  // in any order: files tell some of them late
   // `stack` 0: of a native thread, or not known. `code`: the mapping whose code
   // it was; 0: not known.
   void OnMemory(uint64_t time_us, uint32_t thread, uint32_t stack,
                 uint32_t code) {
     Saw(time_us, time_us, thread, stack, code);
   }
+  void OnPages(const PageEntry* entries, size_t count);
+  void OnHeap(const HeapEvent* events, size_t count);
   // Null: no thread of a library did anything while another waited.
   std::shared_ptr<const LibraryWaits> Take();
 
@@ -139,8 +140,7 @@ class WaitCursor {
   absl::btree_map<std::pair<uint64_t, uint32_t>, const LibraryWaits::Change*>
       now_;
   absl::flat_hash_map<uint32_t, uint64_t> since_;  // when, by thread
-  // What was found last, since the last change.
-  bool has_last_ = false;
+  bool has_last_ = false;  // since the last change
   PackageSet last_packages_ = 0;
   uint32_t last_thread_ = 0, last_found_ = 0;
 };

@@ -32,10 +32,6 @@ std::optional<FoundMoment> Find(const RunMoments& moments, const Moment& moment,
 
 }  // namespace
 
-ReadRun ReadingOf(RereadFile* file) {
-  return [file](ReplayVisitor* visitor) { return file->Read(visitor); };
-}
-
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code) {
@@ -79,10 +75,14 @@ bool FindRange(const std::optional<Moment>& from,
 
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
-                                        const Console& console, int* code) {
+                                        const Console& console, int* code,
+                                        ReplayVisitor* beside) {
+  const ReadRun alone = ReadingOf(file);
+  bool is_read = beside == nullptr;
+  const ReadRun read = ReadingBeside(alone, beside, &is_read);
   std::vector<HeapMoment> all;
   for (const Moment& moment : moments) {
-    auto found = FindHeapMoment(moment, ReadingOf(file));
+    auto found = FindHeapMoment(moment, read);
     if (!found.ok()) {
       SayNoMoment(found.status(), *file, console, code);
       return {};
@@ -93,7 +93,9 @@ std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
       all.back().kind = HeapMoment::kTime;
     }
   }
-  return all;
+  if (is_read || file->Read(beside)) return all;
+  *code = kExitFailed;
+  return {};
 }
 
 std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,

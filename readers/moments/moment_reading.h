@@ -14,9 +14,6 @@
 
 namespace pymemrun {
 
-// Of a file that outlives it.
-ReadRun ReadingOf(RereadFile* file);
-
 // A moment at which it is known what was resident. Nothing: the run has no such
 // moment, which has been said; *code is at least what the program is to exit
 // with.
@@ -33,10 +30,12 @@ bool FindRange(const std::optional<Moment>& from,
                const std::optional<Moment>& to, RereadFile* file,
                const Console& console, std::unique_ptr<RunMoments>* moments,
                MomentRange* range, int* code);
-// As FindMoment(), one for each, as heap events have them. Empty: said.
+// As FindMoment(), one for each, as heap events have them. Reads `beside`, if
+// any, meanwhile. Empty: said.
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
-                                        const Console& console, int* code);
+                                        const Console& console, int* code,
+                                        ReplayVisitor* beside = nullptr);
 
 // What was alive at the moment. Null: there is nothing to report, which has
 // been said; *code as above.

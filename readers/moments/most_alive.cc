@@ -31,6 +31,7 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
     : HeapReplay(kEnd, /*to_end=*/false),
       at_us_(at_us),
       enough_bytes_(enough_bytes) {
+  mutable_model().SumUp();
   for (RssStretch rss : stretches) {
     // That moment for itself.
     for (const uint64_t cut_us : {at_us, at_us + 1}) {
@@ -78,7 +79,9 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
       events = std::find_if(events, end, [&rss](const HeapEvent& event) {
         return event.time_us >= rss.begin_us;
       });
-      HeapReplay::OnHeap(before, events - before);
+      // Only what is left of them counts.
+      const auto& left = pairs_.LeaveOut(before, events - before);
+      HeapReplay::OnHeap(left.data(), left.size());
       was_apart_ = true;
     } else {
       if (events->time_us > rss.begin_us) TakeLive(events->time_us - 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "readers/heap/heap_replay.h"
+#include "readers/moments/heap_pairs.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_replay.h"
 
@@ -62,6 +63,7 @@ class MostAlive final : public HeapReplay {
   double freed_bytes_ = 0, last_bytes_ = 0;
   // Of what came and went, summed up: of the difference between two moments.
   double moved_variance_ = 0, last_variance_ = 0;
+  HeapPairs pairs_;
   bool was_apart_ = false;  // events were not looked at one by one
 };
 

@@ -79,15 +79,17 @@ std::string FoundMoment::Text() const {
 }
 
 std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
-  auto moments = std::make_unique<RunMoments>();
-  if (!read(moments.get())) return nullptr;
-  Hindsight hindsight;
-  hindsight.late = moments->hindsight().late;
-  if (!hindsight.late.empty()) {
-    moments = std::make_unique<RunMoments>(std::move(hindsight));
-    if (!read(moments.get())) return nullptr;
+  auto moments = PeakFinder::Read<RunMoments>(read);
+  if (moments == nullptr) return nullptr;
+  if (!moments->NeedsWaits()) {
+    moments->FindPeak(read);
+    return moments;
   }
-  moments->FindPeak(read);
+  WaitReader waits;
+  bool is_read = false;
+  moments->FindPeak(ReadingBeside(read, &waits, &is_read));
+  if (!is_read && !read({&waits})) return nullptr;
+  moments->KnowWaits(waits.waits());
   return moments;
 }
 
@@ -119,12 +121,10 @@ bool RunMoments::OnRows(const Row* rows, size_t count) {
   return PeakFinder::OnRows(rows, count);
 }
 
-bool RunMoments::OnHeap(const HeapEvent* events, size_t count) {
+void RunMoments::OnHeapBatch(const HeapBatchFacts& facts) {
   has_heap_ = true;
-  if (count > 0) {
-    last_event_us_ = std::max(last_event_us_, events[count - 1].time_us);
-  }
-  return PeakFinder::OnHeap(events, count);
+  last_event_us_ = std::max(last_event_us_, facts.last_us);
+  PeakFinder::OnHeapBatch(facts);
 }
 
 void RunMoments::OnProcess(const ProcessSample& sample) {
@@ -201,7 +201,7 @@ void RunMoments::Choose(const ReadRun& read) {
                 static_cast<double>(header().first_rss_bytes())
           : std::numeric_limits<double>::infinity();
   MostAlive alive(stretches, known_us, enough_bytes);
-  if (read(&alive)) peak_.time_us = alive.Better().value_or(peak_.time_us);
+  if (read({&alive})) peak_.time_us = alive.Better().value_or(peak_.time_us);
 }
 
 void RunMoments::FindPeak(const ReadRun& read) {
@@ -213,7 +213,7 @@ void RunMoments::FindPeak(const ReadRun& read) {
   }
   peak_ = {peak_us(), "about the peak of RSS"};
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
-  if (!has_heap_ || !read(&heap) || heap.model().peak_bytes() <= 0) return;
+  if (!has_heap_ || !read({&heap}) || heap.model().peak_bytes() <= 0) return;
   peak_ = {heap.model().peak_us(), "the peak of live bytes (RSS was not read)"};
 }
 
@@ -246,7 +246,7 @@ FoundMoment RunMoments::FindEnd(const ReadRun& read) const {
     end.is_last = false;
   } else if (footer_.finalize() != Footer::NOT_FINALIZED && has_heap_) {
     HeapExitFinder finder;
-    if (read(&finder) && finder.exit().kind != HeapMoment::kEnd) {
+    if (read({&finder}) && finder.exit().kind != HeapMoment::kEnd) {
       end.time_us = finder.exit().time_us;
       end.is_last = false;
     }
@@ -261,7 +261,7 @@ absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
       return RssPeak();
     case Moment::kHeapPeak: {
       HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
-      if (!read(&heap)) return Unreadable();
+      if (!read({&heap})) return Unreadable();
       if (!heap.has_heap_events()) {
         return absl::NotFoundError("heap-peak: the run has no heap events");
       }
@@ -288,11 +288,24 @@ absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
     }
     case Moment::kMark: {
       MarkFinder marks(moment.label);
-      if (!read(&marks)) return Unreadable();
+      if (!read({&marks})) return Unreadable();
       return marks.Result();
     }
   }
   return Unreadable();
+}
+
+ReadRun ReadingBeside(const ReadRun& read, ReplayVisitor* beside,
+                      bool* is_read) {
+  return [=, &read](absl::Span<ReplayVisitor* const> visitors) {
+    std::vector<ReplayVisitor*> all(visitors.begin(), visitors.end());
+    const bool takes_heap =
+        std::any_of(all.begin(), all.end(), [](const ReplayVisitor* visitor) {
+          return visitor->heap_use() == HeapUse::kEvents;
+        });
+    if (takes_heap && !std::exchange(*is_read, true)) all.push_back(beside);
+    return read(all);
+  };
 }
 
 absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,
@@ -307,7 +320,7 @@ absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,
     }
     case Moment::kEnd: {
       HeapExitFinder finder;
-      if (!read(&finder)) return Unreadable();
+      if (!read({&finder})) return Unreadable();
       return finder.exit();
     }
     default:

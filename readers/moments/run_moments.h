@@ -40,13 +40,13 @@ struct FoundMoment {
 // thread safe.
 class RunMoments final : public PeakFinder {
  public:
-  explicit RunMoments(Hindsight hindsight = {})
-      : PeakFinder(std::move(hindsight)) {}
+  explicit RunMoments(Hindsight hindsight = {}, bool reads_heap = false)
+      : PeakFinder(std::move(hindsight), reads_heap) {}
   // Null: nothing could be read.
   static std::unique_ptr<RunMoments> Of(const ReadRun& read);
 
   bool OnRows(const Row* rows, size_t count) override;
-  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnHeapBatch(const HeapBatchFacts& facts) override;
   void OnHeader(const Header& header) override;
   void OnProcess(const ProcessSample& sample) override;
   void OnPeak(const Peak& peak) override;
@@ -89,6 +89,11 @@ class RunMoments final : public PeakFinder {
   bool has_heap_ = false, has_faults_ = false;
   Footer footer_;
 };
+
+// Reads `beside`, too, in the first reading that takes heap events, unless
+// *is_read; then it is. All must outlive it.
+ReadRun ReadingBeside(const ReadRun& read, ReplayVisitor* beside,
+                      bool* is_read);
 
 // A moment as HeapMoments takes it. Reads no more than is needed.
 absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,

@@ -20,14 +20,14 @@ using ::testing::HasSubstr;
 constexpr uint64_t kMiB = 1 << 20;
 
 ReadRun Reading(const std::string& bytes) {
-  return [&bytes](ReplayVisitor* visitor) {
+  return OneByOne([&bytes](ReplayVisitor* visitor) {
     StringSource source(bytes);
     ReadResult result;
     const absl::Status status =
         ReadStream(&source, StreamReader::Options(), visitor, &result);
     visitor->Finish();
     return status.ok();
-  };
+  });
 }
 
 // A run as its records are added.

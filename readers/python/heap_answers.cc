@@ -80,12 +80,12 @@ std::vector<double> NotNegative(std::vector<double> values) {
 }  // namespace
 
 ReadRun ReadingOf(const RunFile& file) {
-  return [&file](ReplayVisitor* visitor) {
+  return OneByOne([&file](ReplayVisitor* visitor) {
     file.Read(visitor);
     const py::gil_scoped_release others_may_run;
     visitor->Finish();
     return true;
-  };
+  });
 }
 
 py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,

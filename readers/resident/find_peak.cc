@@ -31,12 +31,11 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
 // Without calls: who allocates may be who fills memory at that time. Who maps
 // it need not be, and when nothing is allocated nobody knows.
 bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
-  const bool tells_growth = by_scan() && header().calls_off();
+  finder_.OnHeap(events, count);
+  if (!TellsGrowth()) return true;
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
-    if (event.is_free) continue;
-    finder_.OnMemory(event.time_us, event.thread, event.stack, event.code);
-    if (!tells_growth || event.allocator >= HEAP_MMAP) continue;
+    if (event.is_free || event.allocator >= HEAP_MMAP) continue;
     AddGrowth({event.time_us - std::min(event.time_us, kOneGrowthUs / 2),
                event.time_us + kOneGrowthUs / 2, event.size, event.stack,
                event.thread});
@@ -45,12 +44,7 @@ bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
 }
 
 bool PeakFinder::OnPages(const PageEntry* entries, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const PageEntry& entry = entries[i];
-    if (entry.action != PAGE_CAME) continue;
-    finder_.OnMemory(entry.time_us, entry.thread, entry.stack,
-                     entry.code_mapping);
-  }
+  finder_.OnPages(entries, count);
   return ResidentReplay::OnPages(entries, count);
 }
 
@@ -79,14 +73,25 @@ void PeakFinder::AddGrowth(const SeenGrowth& growth) {
   growth_.push_back(one);
 }
 
+ReadRun OneByOne(std::function<bool(ReplayVisitor*)> read) {
+  return [read = std::move(read)](absl::Span<ReplayVisitor* const> visitors) {
+    return std::all_of(visitors.begin(), visitors.end(), read);
+  };
+}
+
+ReadRun ReadingOf(RereadFile* file) {
+  return [file](absl::Span<ReplayVisitor* const> visitors) {
+    return file->Read(visitors);
+  };
+}
+
 std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
-  auto finder = std::make_unique<PeakFinder>();
-  if (!file->Read(finder.get())) return nullptr;
-  Hindsight hindsight;
-  hindsight.late = finder->hindsight().late;
-  if (hindsight.late.empty()) return finder;
-  finder = std::make_unique<PeakFinder>(std::move(hindsight));
-  return file->Read(finder.get()) ? std::move(finder) : nullptr;
+  auto finder = PeakFinder::Read<PeakFinder>(ReadingOf(file));
+  if (finder == nullptr || !finder->NeedsWaits()) return finder;
+  WaitReader waits;
+  if (!file->Read(&waits)) return nullptr;
+  finder->KnowWaits(waits.waits());
+  return finder;
 }
 
 bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,

@@ -7,10 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "readers/library_waits/wait_reader.h"
 #include "readers/resident/resident_replay.h"
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
+
+// Reads a run once, from its begin, into visitors, and finishes them. False:
+// nothing could be read.
+using ReadRun = std::function<bool(absl::Span<ReplayVisitor* const>)>;
+// By what reads one visitor: a reading for each.
+ReadRun OneByOne(std::function<bool(ReplayVisitor*)> read);
+// Of a file that outlives it.
+ReadRun ReadingOf(RereadFile* file);
 
 // A time in which RSS was high: it stayed within 64 KiB, or rose unseen.
 struct RssStretch {
@@ -29,8 +39,14 @@ struct RssStretch {
 // no owner yet.
 class PeakFinder : public ResidentReplay {
  public:
-  explicit PeakFinder(Hindsight hindsight = {})
-      : ResidentReplay(kEnd, std::move(hindsight)) {}
+  // Heap events tell of waits for libraries, and of growth where pages were
+  // scanned. They are many: a first reading does without.
+  explicit PeakFinder(Hindsight hindsight = {}, bool reads_heap = false)
+      : ResidentReplay(kEnd, std::move(hindsight)), reads_heap_(reads_heap) {}
+  // Of the whole run: reads it once more where that changes what was resident
+  // when. Null: nothing could be read.
+  template <typename Finder>
+  static std::unique_ptr<Finder> Read(const ReadRun& read);
 
   // REQUIRES: Finish() was called.
   uint64_t peak_us() const { return peak_us_; }
@@ -41,12 +57,23 @@ class PeakFinder : public ResidentReplay {
   const std::vector<RssStretch>& high() const { return high_; }
   Hindsight hindsight() const override;
   bool OnRows(const Row* rows, size_t count) override;
-  HeapUse heap_use() const override { return HeapUse::kEvents; }
+  HeapUse heap_use() const override {
+    return reads_heap_ ? HeapUse::kEvents : HeapUse::kFacts;
+  }
+  void OnHeapBatch(const HeapBatchFacts&) override { saw_heap_ = true; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   void Finish() override;
+  // Heap events may tell of more waits: a WaitReader is to read them.
+  bool NeedsWaits() const {
+    return saw_heap_ && !reads_heap_ && index().threads() > 1;
+  }
+  void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
+    waits_ = std::move(waits);
+  }
 
  private:
+  bool TellsGrowth() const { return by_scan() && header().calls_off(); }
   void AddGrowth(const SeenGrowth& growth);
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
@@ -57,6 +84,8 @@ class PeakFinder : public ResidentReplay {
   void KeepHigh();
   static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
 
+  const bool reads_heap_;
+  bool saw_heap_ = false;
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
   bool peak_unseen_ = false;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
@@ -72,13 +101,20 @@ class PeakFinder : public ResidentReplay {
   std::vector<SeenGrowth> growth_;             // where pages are scanned
 };
 
-// Reads a run once, from its begin, and finishes the visitor. False: nothing
-// could be read.
-using ReadRun = std::function<bool(ReplayVisitor*)>;
+template <typename Finder>
+std::unique_ptr<Finder> PeakFinder::Read(const ReadRun& read) {
+  auto finder = std::make_unique<Finder>();
+  if (!read({finder.get()})) return nullptr;
+  Hindsight hindsight;
+  hindsight.late = finder->ResidentReplay::hindsight().late;
+  const bool reads_heap = finder->saw_heap_ && finder->TellsGrowth();
+  if (hindsight.late.empty() && !reads_heap) return finder;
+  finder = std::make_unique<Finder>(std::move(hindsight), reads_heap);
+  return read({finder.get()}) ? std::move(finder) : nullptr;
+}
 
 // Reads the file for its peak, and for what else a reading after that may know
-// beforehand; twice where that changes what was resident when. Null: nothing
-// could be read.
+// beforehand. Null: nothing could be read.
 std::unique_ptr<PeakFinder> FindPeak(RereadFile* file);
 
 // Says that the run has no page events, if so it is.

@@ -59,6 +59,9 @@ class ShiftedIds : public RecordVisitor {
   DefinitionCounts& counts() { return counts_; }
   // With the ids that the visitor knows.
   const HeapEvent* Shifted(const HeapEvent* events, size_t count);
+  bool Shifts() const {
+    return base_.stacks != 0 || base_.threads != 0 || base_.mappings != 0;
+  }
   template <typename Fact>
   Fact Shifted(const Fact& fact) const {
     Fact shifted = fact;
@@ -141,6 +144,7 @@ bool ShiftedIds::OnRows(const Row* rows, size_t count) {
 }
 
 const HeapEvent* ShiftedIds::Shifted(const HeapEvent* events, size_t count) {
+  if (!Shifts()) return events;
   events_.assign(events, events + count);
   for (HeapEvent& event : events_) {
     event.stack = Above(base_.stacks, event.stack);

@@ -263,9 +263,11 @@ bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   return IsRun(status, result);
 }
 
-bool RereadFile::Read(ReplayVisitor* replay) { return Read({replay}); }
+bool RereadFile::Read(ReplayVisitor* replay) {
+  return Read(absl::MakeConstSpan(&replay, 1));
+}
 
-bool RereadFile::Read(std::initializer_list<ReplayVisitor*> replays,
+bool RereadFile::Read(absl::Span<ReplayVisitor* const> replays,
                       RecordVisitor* also) {
   if (!Rewind()) return false;
   std::optional<DamageTeller> teller;
@@ -275,7 +277,7 @@ bool RereadFile::Read(std::initializer_list<ReplayVisitor*> replays,
     replay->KnowThreads(threads_);
     readings.Add(replay, file_->path());
   }
-  ReplayVisitor* const first = *replays.begin();
+  ReplayVisitor* const first = replays.front();
   first->TellDamage(teller.has_value() ? &*teller : nullptr);
   if (also != nullptr) readings.Add(also);
   FdSource source(fd_);

@@ -3,10 +3,10 @@
 #define PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 
+#include "absl/types/span.h"
 #include "readers/run/console.h"
 #include "readers/run/input_file.h"
 #include "readers/run/replay_visitor.h"
@@ -37,7 +37,7 @@ class RereadFile {
   bool Read(ReplayVisitor* replay);
   // The same of several in one reading. The first one tells of damage. One that
   // wants no more is given no more. `also`, if any, needs no end.
-  bool Read(std::initializer_list<ReplayVisitor*> replays,
+  bool Read(absl::Span<ReplayVisitor* const> replays,
             RecordVisitor* also = nullptr);
   // The same once more, of a visitor that needs no end. Says nothing.
   bool ReadAgain(RecordVisitor* visitor);

@@ -14,23 +14,14 @@ namespace pymemrun {
 // Not thread safe.
 class HeapTimes final : public ReplayVisitor {
  public:
-  void OnHeader(const Header& header) override {
-    has_heap_ = header.heap() != HEAP_OFF;
-  }
   bool OnHeap(const HeapEvent* events, size_t count) override;
-  bool OnTasks(const TaskEvent*, size_t) override { return has_tasks_ = true; }
-  void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
   void Finish() override;
-
-  bool has_heap() const { return has_heap_; }
-  bool has_tasks() const { return has_tasks_; }
 
   // Whether the thread, by its first ThreadDef.id, may have allocated from
   // `begin_us` to `end_us`. REQUIRES: Finish() was called.
   bool Any(uint32_t thread, uint64_t begin_us, uint64_t end_us) const;
 
  private:
-  bool has_heap_ = false, has_tasks_ = false;
   std::vector<std::vector<uint32_t>> slots_;  // by thread
 };
 

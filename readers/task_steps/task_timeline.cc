@@ -54,10 +54,17 @@ void TaskTimeline::MakeTurns(Thread* thread) {
 uint32_t TaskTimeline::TaskAt(uint32_t thread, uint64_t time_us) const {
   if (thread >= threads_.size()) return 0;
   const std::vector<Turn>& turns = threads_[thread].turns;
+  size_t& last = threads_[thread].last;
+  if (last < turns.size() && turns[last].time_us <= time_us &&
+      (last + 1 == turns.size() || time_us < turns[last + 1].time_us)) {
+    return turns[last].task;
+  }
   const auto next = std::upper_bound(
       turns.begin(), turns.end(), time_us,
       [](uint64_t time, const Turn& turn) { return time < turn.time_us; });
-  return next == turns.begin() ? 0 : std::prev(next)->task;
+  if (next == turns.begin()) return 0;
+  last = next - turns.begin() - 1;
+  return turns[last].task;
 }
 
 bool TaskTimelineReader::OnTasks(const TaskEvent* events, size_t count) {

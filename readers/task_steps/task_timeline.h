@@ -23,7 +23,8 @@ class TaskTimeline {
   // All were added.
   void Finish();
 
-  // 0: none. REQUIRES: Finish() was called.
+  // 0: none. Fast where the thread was asked for a time near by before.
+  // REQUIRES: Finish() was called.
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) const;
   bool empty() const { return threads_.empty(); }
 
@@ -40,6 +41,7 @@ class TaskTimeline {
   struct Thread {
     std::vector<Step> steps;
     std::vector<Turn> turns;
+    mutable size_t last = 0;  // of turns: what was found last
   };
   static void MakeTurns(Thread* thread);
 

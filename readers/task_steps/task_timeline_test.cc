@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace pymemrun {
 namespace {
 
@@ -27,6 +29,28 @@ TEST(TaskTimelineTest, BetweenStepsNoTaskRuns) {
   EXPECT_EQ(timeline.TaskAt(2, 35), 9u);
   EXPECT_EQ(timeline.TaskAt(2, 100), 0u);
   EXPECT_EQ(timeline.TaskAt(3, 35), 0u);
+}
+
+TEST(TaskTimelineTest, TimesMayBeAskedInAnyOrder) {
+  TaskTimeline timeline;
+  timeline.Add(1, Step(7, 10, 20));
+  timeline.Add(1, Step(8, 21, 29));
+  timeline.Add(1, Step(9, 40, 50));
+  timeline.Finish();
+  for (const uint64_t first : {0, 15, 25, 35, 45, 99}) {
+    for (const auto& [time_us, task] : {std::pair<uint64_t, uint32_t>{9, 0},
+                                        {10, 7},
+                                        {20, 7},
+                                        {21, 8},
+                                        {29, 8},
+                                        {30, 0},
+                                        {40, 9},
+                                        {50, 9},
+                                        {51, 0}}) {
+      timeline.TaskAt(1, first);
+      EXPECT_EQ(timeline.TaskAt(1, time_us), task) << first << " " << time_us;
+    }
+  }
 }
 
 // As eager tasks are, which begin within the step that makes them.

@@ -8,20 +8,20 @@ namespace pymemrun {
 std::unique_ptr<ThreadDrss> ThreadDrss::Read(const ReadRun& read,
                                              uint64_t from_us) {
   auto drss = std::make_unique<ThreadDrss>(from_us, Hindsight());
-  if (!read(drss.get()) || !drss->KnowsPages()) return nullptr;
+  if (!read({drss.get()}) || !drss->KnowsPages()) return nullptr;
   Hindsight hindsight;
   hindsight.late = drss->hindsight().late;
   if (hindsight.late.empty()) return drss;
   drss = std::make_unique<ThreadDrss>(from_us, std::move(hindsight));
-  return read(drss.get()) ? std::move(drss) : nullptr;
+  return read({drss.get()}) ? std::move(drss) : nullptr;
 }
 
 std::unique_ptr<ThreadDrss> ThreadDrss::Read(RereadFile* file) {
-  const auto read = [file](ReplayVisitor* replay) {
+  const auto read = OneByOne([file](ReplayVisitor* replay) {
     const bool was_read = file->ReadAgain(replay);
     replay->Finish();
     return was_read;
-  };
+  });
   return Read(read, 0);
 }
 

@@ -84,14 +84,29 @@ class TasksCommand final : public ReportCommand {
   std::string thread_;
 };
 
+class Recorded final : public ReplayVisitor {
+ public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
+  void OnHeader(const Header& header) override {
+    has_heap = header.heap() != HEAP_OFF;
+  }
+  bool OnTasks(const TaskEvent*, size_t) override { return has_tasks = true; }
+  void OnTaskRecording(const TaskRecording&) override { has_tasks = true; }
+  void Finish() override {}
+
+  bool has_heap = false, has_tasks = false;
+};
+
 // What each task or function allocated, and what of it is alive at the moment,
 // whose name is `moment`. Returns kExitOk, or why there is nothing to report,
 // which has been said.
 int ReadHeaps(RereadFile* file, const Moment& at, TaskRows by,
-              const HeapTimes& times, ThreadFilter* keep,
-              const Console& console, TaskHeaps* heaps, std::string* moment) {
+              ThreadFilter* keep, const Console& console, TaskHeaps* heaps,
+              std::string* moment) {
   int code = kExitOk;
-  std::vector<HeapMoment> moments = FindHeapMoments({at}, file, console, &code);
+  HeapTimes times;
+  std::vector<HeapMoment> moments =
+      FindHeapMoments({at}, file, console, &code, &times);
   if (moments.empty()) return std::max<int>(code, kExitFailed);
   TaskTimelineReader steps;
   steps.OnlyAt(&times);
@@ -156,9 +171,9 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   MomentRange range;
   if (!range_.Find(file.get(), console, &range, &code)) return code;
-  HeapTimes times;
-  if (!file->Read(&times)) return kExitFailed;
-  if (!times.has_tasks()) {
+  Recorded recorded;
+  if (!file->Read(&recorded)) return kExitFailed;
+  if (!recorded.has_tasks) {
     console.Say(absl::StrCat(
         file->shown_name(),
         ": has no steps of tasks: record them with pymemrun --trace tasks"));
@@ -169,9 +184,9 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
-  if (times.has_heap() && !range_.any()) {
-    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, times, &keep,
-                     console, &heaps, &moment);
+  if (recorded.has_heap && !range_.any()) {
+    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, &keep, console,
+                     &heaps, &moment);
     if (code != kExitOk) return code;
   }
   std::optional<TaskRowList> rows;

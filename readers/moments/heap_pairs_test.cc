@@ -11,7 +11,7 @@
 namespace pymemrun {
 namespace {
 
-// Blocks at few addresses, a quarter of which go soon; and mappings.
+// Blocks at few addresses, one in four of them goes soon; and mappings.
 std::vector<HeapEvent> RandomEvents(size_t count) {
   std::mt19937_64 random(5);
   std::vector<HeapEvent> events;

@@ -166,7 +166,8 @@ class Splitter {
     split_.unattributed_bytes =
         rss_bytes - split_.python_bytes - split_.native_bytes -
         split_.pool_bytes - split_.free_bytes - split_.file_bytes -
-        split_.stack_bytes - split_.before_bytes - split_.tracing_bytes;
+        split_.stack_bytes - split_.before_bytes - split_.since_fork_bytes -
+        split_.tracing_bytes;
     // More pages are known than there are: some of the free ones have left
     // unseen.
     TakeGone(&split_.free_bytes);

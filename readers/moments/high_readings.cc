@@ -56,6 +56,7 @@ std::vector<RssStretch> HighReadings::Near(uint64_t peak_bytes) const {
   std::vector<RssStretch> stretches;
   bool is_high = false;
   uint64_t after_us = 0;
+  uint64_t before_bytes = peak_bytes;  // RSS just before after_us, at most
   for (const Reading& one : readings_) {
     const bool is_near = IsNear(one.bytes, peak_bytes);
     const uint64_t end_us = one.time_us + 1;
@@ -63,6 +64,9 @@ std::vector<RssStretch> HighReadings::Near(uint64_t peak_bytes) const {
       const uint64_t last_us = stretches.empty() ? 0 : stretches.back().end_us;
       const uint64_t begin_us = std::min(after_us, one.after_us);
       stretches.push_back({std::max(begin_us, last_us), end_us, 0});
+      if (begin_us + 1 >= after_us) {
+        stretches.back().rose_bytes = peak_bytes - before_bytes;
+      }
     }
     if (is_near) {
       RssStretch& last = stretches.back();
@@ -72,6 +76,7 @@ std::vector<RssStretch> HighReadings::Near(uint64_t peak_bytes) const {
     }
     is_high = is_near && one.fell_bytes == 0;
     after_us = end_us;
+    before_bytes = one.bytes - one.fell_bytes;
   }
   return stretches;
 }

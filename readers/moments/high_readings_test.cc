@@ -31,6 +31,9 @@ TEST(HighReadingsTest, AStretchBeginsAfterTheLastLowerReading) {
   readings.AddRss(50, 50 * kMiB);
   EXPECT_THAT(Near(readings, 50),
               ElementsAre(Tuple{11, 31, 50}, Tuple{41, 51, 50}));
+  const std::vector<RssStretch> near = readings.Near(50 * kMiB);
+  EXPECT_EQ(near.front().rose_bytes, 45 * kMiB);
+  EXPECT_EQ(near.back().rose_bytes, 30 * kMiB);
   EXPECT_THAT(Near(readings, 60), ElementsAre());
 }
 
@@ -44,6 +47,7 @@ TEST(HighReadingsTest, VmHwmTellsOfTheTimeSinceItWasRead) {
   EXPECT_THAT(Near(readings, 60),
               ElementsAre(Tuple{20, 51, 60}, Tuple{51, 61, 59}));
   EXPECT_EQ(readings.Near(60 * kMiB).front().fell_bytes, 50 * kMiB);
+  EXPECT_EQ(readings.Near(60 * kMiB).front().rose_bytes, 0u);  // nobody knows
   EXPECT_EQ(readings.Near(60 * kMiB).back().fell_bytes, 0u);
 }
 

@@ -40,6 +40,7 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
       stretches_.back().rss.end_us = cut_us;
       stretches_.back().rss.fell_bytes = 0;
       rss.begin_us = cut_us;
+      rss.rose_bytes = 0;
     }
     stretches_.push_back({rss, {}});
   }
@@ -106,10 +107,17 @@ void MostAlive::TakeMoved() {
 // Of equal moments the last one: pages that a block fills come after it.
 void MostAlive::TakeLive(uint64_t time_us) {
   double live_bytes = model().live().bytes;
-  if (!rising_.empty()) {
+  if (std::exchange(has_begun_, true)) {
     freed_bytes_ += std::max(last_bytes_ - live_bytes, 0.0);
+    came_bytes_ += std::max(live_bytes - last_bytes_, 0.0);
   }
   last_bytes_ = live_bytes;
+  // Where RSS rose, what was there before is not the peak, however much it was.
+  const auto rose_bytes = static_cast<double>(stretches_[now_].rss.rose_bytes);
+  if (rose_bytes > 0 && came_bytes_ >= rose_bytes / 2 &&
+      !std::exchange(has_risen_, true)) {
+    rising_.clear();
+  }
   TakeMoved();
   const double moved = moved_variance_;
   const double same =
@@ -139,7 +147,8 @@ void MostAlive::EndStretch() {
     }
   }
   rising_.clear();
-  freed_bytes_ = 0;
+  freed_bytes_ = came_bytes_ = 0;
+  has_begun_ = has_risen_ = false;
 }
 
 void MostAlive::Finish() {

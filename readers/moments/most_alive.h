@@ -60,7 +60,8 @@ class MostAlive final : public HeapReplay {
   // Of that: moments with more alive than the one before, what was freed, and
   // what was alive last.
   std::vector<Most> rising_;
-  double freed_bytes_ = 0, last_bytes_ = 0;
+  double freed_bytes_ = 0, came_bytes_ = 0, last_bytes_ = 0;
+  bool has_begun_ = false, has_risen_ = false;
   // Of what came and went, summed up: of the difference between two moments.
   double moved_variance_ = 0, last_variance_ = 0;
   HeapPairs pairs_;

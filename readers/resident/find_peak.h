@@ -27,6 +27,7 @@ struct RssStretch {
   uint64_t begin_us, end_us;
   uint64_t bytes;           // the most
   uint64_t fell_bytes = 0;  // so much lower it was at the end
+  uint64_t rose_bytes = 0;  // so much lower it was at the begin
 };
 
 // Finds the moment of the highest RSS: as statm had it, or between two readings

@@ -1,0 +1,54 @@
+#include "readers/moments/most_alive.h"
+
+#include <limits>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// 250 MiB; 200 are freed at 200 us, and at 500 us 40 come.
+std::string Run() {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/job.py", "<module>", 1), 7);
+  builder.AddHeap({AllocEvent(10, 1 << 30, 200 * kMiB, stack),
+                   AllocEvent(20, 2 << 28, 50 * kMiB, stack),
+                   FreeEvent(200, 1 << 30),
+                   AllocEvent(500, 3 << 28, 40 * kMiB, stack),
+                   AllocEvent(600, 1 << 20, 1, stack)});
+  builder.Flush();
+  return sink.contents();
+}
+
+// Of RSS that was high from 100 to 1000 us, and rose by so much.
+uint64_t BetterOf(uint64_t rose_bytes) {
+  RssStretch rss = {100, 1000, 270 * kMiB};
+  rss.rose_bytes = rose_bytes;
+  MostAlive alive({rss}, ReplayVisitor::kEnd,
+                  std::numeric_limits<double>::infinity());
+  const std::string bytes = Run();
+  StringSource source(bytes);
+  ReadResult result;
+  EXPECT_TRUE(
+      ReadStream(&source, StreamReader::Options(), &alive, &result).ok());
+  alive.Finish();
+  return alive.Better().value_or(0);
+}
+
+TEST(MostAliveTest, WhatWasThereBeforeRssRoseIsNotThePeak) {
+  EXPECT_EQ(BetterOf(0), 199u);
+  EXPECT_GE(BetterOf(40 * kMiB), 500u);
+  // No block tells how: then most is.
+  EXPECT_EQ(BetterOf(120 * kMiB), 199u);
+}
+
+}  // namespace
+}  // namespace pymemrun

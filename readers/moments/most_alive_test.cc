@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "readers/moments/reading_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/run_builder.h"
 
@@ -34,12 +35,7 @@ uint64_t BetterOf(uint64_t rose_bytes) {
   rss.rose_bytes = rose_bytes;
   MostAlive alive({rss}, ReplayVisitor::kEnd,
                   std::numeric_limits<double>::infinity());
-  const std::string bytes = Run();
-  StringSource source(bytes);
-  ReadResult result;
-  EXPECT_TRUE(
-      ReadStream(&source, StreamReader::Options(), &alive, &result).ok());
-  alive.Finish();
+  EXPECT_TRUE(ReadInto(Run(), &alive));
   return alive.Better().value_or(0);
 }
 

@@ -8,6 +8,7 @@
 #include "format/records/record_visitor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/moments/reading_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/run_builder.h"
@@ -20,14 +21,8 @@ using ::testing::HasSubstr;
 constexpr uint64_t kMiB = 1 << 20;
 
 ReadRun Reading(const std::string& bytes) {
-  return OneByOne([&bytes](ReplayVisitor* visitor) {
-    StringSource source(bytes);
-    ReadResult result;
-    const absl::Status status =
-        ReadStream(&source, StreamReader::Options(), visitor, &result);
-    visitor->Finish();
-    return status.ok();
-  });
+  return OneByOne(
+      [&bytes](ReplayVisitor* visitor) { return ReadInto(bytes, visitor); });
 }
 
 // A run as its records are added.

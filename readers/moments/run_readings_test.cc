@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "readers/moments/reading_for_tests.h"
 #include "readers/moments/run_moments.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/run_builder.h"
@@ -42,14 +43,8 @@ class RunReadingsTest : public ::testing::Test {
     return sink.contents();
   }
   std::unique_ptr<RunMoments> Read(const std::string& bytes) {
-    const ReadRun one_by_one = OneByOne([&bytes](ReplayVisitor* visitor) {
-      StringSource source(bytes);
-      ReadResult result;
-      const absl::Status status =
-          ReadStream(&source, StreamReader::Options(), visitor, &result);
-      visitor->Finish();
-      return status.ok();
-    });
+    const ReadRun one_by_one = OneByOne(
+        [&bytes](ReplayVisitor* visitor) { return ReadInto(bytes, visitor); });
     return RunMoments::Of([&](absl::Span<ReplayVisitor* const> visitors) {
       ++readings_;
       for (const ReplayVisitor* const visitor : visitors) {

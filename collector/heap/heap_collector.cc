@@ -10,7 +10,7 @@
 #include "collector/process/monotonic_clock.h"
 #include "format/limits.h"
 
-#ifndef MADV_POPULATE_WRITE  // of Linux 5.14
+#ifndef MADV_POPULATE_WRITE  // Linux has it since 5.14
 #define MADV_POPULATE_WRITE 23
 #endif
 

@@ -84,7 +84,8 @@ bool FrameQueue::IsStuck() const {
 
 void FrameQueue::Settle() {
   std::unique_lock<std::mutex> lock(mutex_);
-  tries_left_ = kLastTries;  // the thread has been told of frames
+  // The thread was woken for each frame: it need not be again.
+  tries_left_ = kLastTries;
   while (!threaded_ && !frames_.empty()) {
     if (WriteFirst(&lock)) continue;
     lock.unlock();

@@ -35,8 +35,9 @@ struct FileContents final : RecordVisitor {
   uint64_t rows = 0;
   std::string heap;  // its allocations and frees
   std::vector<uint64_t> rss;
-  uint64_t first_rss_us = 0, rss_known_us = 0;  // of the first and last above 0
-  bool in_order = true;                         // numbered from 0 without gaps
+  // When RSS was read first and last; 0: never.
+  uint64_t first_rss_us = 0, rss_known_us = 0;
+  bool in_order = true;  // numbered from 0 without gaps
   ReadResult result;
 };
 

@@ -93,9 +93,10 @@ class ResidencyScan {
   uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;
-  // Of file pages in the aligned 2 MiB that end here, as last asked.
+  // Runs of file pages, as the kernel has told them of the aligned 2 MiB that
+  // end at around_end_. 0: nothing is known.
   std::vector<PageRegion> around_;
-  uint64_t around_end_ = 0;  // 0: nothing is known
+  uint64_t around_end_ = 0;
 };
 
 // When to ask: as often as it is worth, at a bounded cost. Not thread safe.

@@ -25,9 +25,10 @@ class ClockScale {
   // 20 ns. tsc is 0 where the machine has none.
   static Pair Measure();
 
-  // `start` is the run's beginning; `earlier` a pair measured by this process
-  // before, for a first slope. With time_is_tsc false stamps are nanoseconds of
-  // CLOCK_MONOTONIC and no pair is needed.
+  // `start` is the run's beginning; `earlier` a pair measured before, by this
+  // process or by a parent of the traced one, for a first slope. With
+  // time_is_tsc false stamps are nanoseconds of CLOCK_MONOTONIC and no pair is
+  // needed.
   void Start(bool time_is_tsc, Pair start, Pair earlier);
 
   // Measures again. To be called now and then, and at the end.

@@ -36,7 +36,8 @@ void ProcessSampler::FollowRss(uint64_t now_ns) {
   const uint64_t cpu_ns = ThreadCpuNs();
   const uint64_t time_ns = MonotonicNs();
   const ProcessSample before = sample_;
-  sample_.clear_rss_bytes();  // of a process that has ended nothing is read
+  // A process that has ended has no RSS to read: it stays 0.
+  sample_.clear_rss_bytes();
   stats_.ReadMemory(&sample_);
   if (!HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256)) {
     sample_ = before;

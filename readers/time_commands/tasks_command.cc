@@ -84,6 +84,7 @@ class TasksCommand final : public ReportCommand {
   std::string thread_;
 };
 
+// What the run was made with.
 class Recorded final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }

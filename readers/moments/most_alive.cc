@@ -58,6 +58,7 @@ void MostAlive::OnResidency(const ResidencyView& seen) {
   }
   if (seen.time_us == at_us_) {
     files_at_ = files_after_ = bytes;
+    at_resident_.assign(seen.ranges.begin(), seen.ranges.end());
   } else if (is_scan_) {
     files_after_ = bytes;
   } else if (seen.time_us < at_us_) {
@@ -143,7 +144,7 @@ void MostAlive::EndStretch() {
   if (HoldsMoment(now.rss)) {
     at_bytes_ = now.most.live_bytes;
     for (const auto& [begin, part] : model().mappings().parts()) {
-      at_bytes_ += static_cast<double>(part.end - begin);
+      at_mapped_.emplace_back(begin, part.end);
     }
   }
   rising_.clear();
@@ -156,6 +157,27 @@ void MostAlive::Finish() {
     TakeLive(LastOf(stretches_[now_].rss));
     EndStretch();
   }
+  at_bytes_ += MappedResident();
+}
+
+// Allocators reserve far more than they touch.
+double MostAlive::MappedResident() const {
+  const uint64_t page_bytes = std::max<uint64_t>(header().page_bytes(), 1);
+  uint64_t pages = 0;
+  auto mapped = at_mapped_.begin();
+  for (const ResidentRange& range : at_resident_) {
+    const uint64_t begin = range.page, end = begin + range.pages;
+    const auto end_of = [&](const auto& part) {
+      return part.second / page_bytes;
+    };
+    while (mapped != at_mapped_.end() && end_of(*mapped) <= begin) ++mapped;
+    for (auto at = mapped;
+         at != at_mapped_.end() && at->first / page_bytes < end; ++at) {
+      pages +=
+          std::min(end, end_of(*at)) - std::max(begin, at->first / page_bytes);
+    }
+  }
+  return static_cast<double>(pages) * static_cast<double>(page_bytes);
 }
 
 // What was alive, and pages of files.

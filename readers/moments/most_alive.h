@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "readers/heap/heap_replay.h"
@@ -19,7 +20,7 @@ namespace pymemrun {
 class MostAlive final : public HeapReplay {
  public:
   // Stretches by time; and a moment that is chosen where none is better, or
-  // where so much was alive or mapped then.
+  // where so much was alive, or mapped and resident, then.
   MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
             double enough_bytes);
   void OnResidency(const ResidencyView& seen) override;
@@ -46,6 +47,7 @@ class MostAlive final : public HeapReplay {
   void EndStretch();
   bool HoldsMoment(const RssStretch& rss) const;
   double KnownBytes(const Stretch& one) const;
+  double MappedResident() const;
 
   const uint64_t at_us_;
   const double enough_bytes_;
@@ -54,7 +56,11 @@ class MostAlive final : public HeapReplay {
   uint64_t files_before_ = 0, files_at_ = 0, files_after_ = 0;
   bool was_scanned_ = false, is_scan_ = false;  // ever, the last scan
   bool knows_files_ = false;                    // the next one was read, too
-  double at_bytes_ = 0;  // alive or mapped at that moment
+  double at_bytes_ = 0;                         // alive at that moment
+  // Likewise: what C code had mapped, and what was resident, in the order of
+  // addresses.
+  std::vector<std::pair<uint64_t, uint64_t>> at_mapped_;
+  std::vector<ResidentRange> at_resident_;
   std::vector<Stretch> stretches_;
   size_t now_ = 0;  // the first that is not over
   // Of that: moments with more alive than the one before, what was freed, and

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "readers/moments/reading_for_tests.h"
-#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/mapping_events_for_tests.h"
 #include "readers/testing/run_builder.h"
 
 namespace pymemrun {
@@ -44,6 +44,36 @@ TEST(MostAliveTest, WhatWasThereBeforeRssRoseIsNotThePeak) {
   EXPECT_GE(BetterOf(40 * kMiB), 500u);
   // No block tells how: then most is.
   EXPECT_EQ(BetterOf(120 * kMiB), 199u);
+}
+
+// A block of 50 MiB is freed while pages are scanned, at 300 us, and is still
+// among them. Beside it C code has mapped 200 MiB, and touched so much.
+uint64_t MomentWithMapped(uint64_t touched_pages) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_page_scan(true);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/job.py", "<module>", 1), 7);
+  const uint32_t none = builder.AddMapping("");
+  builder.AddHeap({MapEvent(10, 1 << 30, 200 * kMiB, stack),
+                   AllocEvent(20, 2 << 28, 50 * kMiB, stack),
+                   FreeEvent(200, 2 << 28),
+                   AllocEvent(600, 1 << 20, 1, stack)});
+  builder.AddResidency(150, 300, 60 * kMiB,
+                       {{(1 << 30) / 4096, touched_pages, none, false, false}});
+  builder.Flush();
+  MostAlive alive({{20, 301, 60 * kMiB}}, 300, 45 * kMiB);
+  EXPECT_TRUE(ReadInto(sink.contents(), &alive));
+  return alive.Better().value_or(300);
+}
+
+TEST(MostAliveTest, WhatIsMappedCountsWhereItIsResident) {
+  EXPECT_EQ(MomentWithMapped(10), 199u);
+  EXPECT_EQ(MomentWithMapped(50 * kMiB / 4096), 300u);
 }
 
 }  // namespace

@@ -78,12 +78,21 @@ class PeakFinder : public ResidentReplay {
   void AddGrowth(const SeenGrowth& growth);
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
+  void OnGone(std::vector<LateArrival> blocks) override;
+  void InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes);
   void Take(uint64_t most_bytes);
   void RaiseTo(uint64_t hwm_bytes);
   void RememberWhatIsKnown();
   void AddHigh(uint64_t end_us, uint64_t rss_bytes);
   void KeepHigh();
   static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
+
+  // What went at once, and may have been huge pages.
+  struct GoneBlocks {
+    std::vector<LateArrival> blocks;
+    uint64_t from_us, to_us;
+    uint64_t rss_bytes, more_bytes;  // known just before; if they were
+  };
 
   const bool reads_heap_;
   bool saw_heap_ = false;
@@ -96,6 +105,7 @@ class PeakFinder : public ResidentReplay {
   // The moment at which RSS was almost as high, and of the most of it the owner
   // was known.
   uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
+  std::vector<GoneBlocks> gone_;  // since the last reading
   WaitFinder finder_{&index()};
   std::shared_ptr<const LibraryWaits> waits_;  // once it has finished
   uint64_t row_us_ = 0;                        // of the last event

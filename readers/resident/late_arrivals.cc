@@ -104,6 +104,17 @@ std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
   return late;
 }
 
+std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
+                                        const ResidentModel& model,
+                                        uint64_t* looks_left) {
+  const bool removes =
+      entry.action == PAGES_UNMAPPED || entry.action == PAGES_DISCARDED;
+  if (!removes || model.sampled()) return {};
+  Finder finder(model, looks_left);
+  finder.Look({entry.page, entry.pages});
+  return finder.Found();
+}
+
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left) {

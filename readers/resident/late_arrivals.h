@@ -24,6 +24,12 @@ std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left);
 
+// The same for what the entry takes away before any Residency: each block may
+// have been a huge page, or no more than the page that is known.
+std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
+                                        const ResidentModel& model,
+                                        uint64_t* looks_left);
+
 // Where the entry says that pages of a file were found, and nobody is told to
 // have brought them: a fault brings up to 2 MiB of a file. They came with the
 // nearest known page of the aligned 2 MiB, if it is beside the gap that they

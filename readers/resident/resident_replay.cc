@@ -1,11 +1,11 @@
 #include "readers/resident/resident_replay.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "readers/resident/find_peak.h"
 #include "readers/resident/late_arrivals.h"
+#include "readers/resident/page_kind.h"
 
 namespace pymemrun {
 namespace {
@@ -14,19 +14,9 @@ namespace {
 // of what is resident by then.
 constexpr uint64_t kLateUs = 50000;
 constexpr size_t kMaxReadings = 4096;
-constexpr size_t kMaxLate = size_t{1} << 18;
 // Runs of pages that an entry or a range allows to be looked at for late
 // arrivals. Real files need fewer.
 constexpr uint64_t kLooksForEach = 64;
-// VmHWM and RSS are sums of counters that lag by some pages on each CPU.
-constexpr uint64_t kBlurBytes = 1 << 20;
-constexpr uint64_t kStretchBytes = 64 << 10;
-constexpr size_t kMaxHigh = 8192;
-
-// What cannot be told from the peak: see kBlurBytes, of few CPUs.
-bool IsHigh(uint64_t bytes, uint64_t peak_bytes) {
-  return bytes + std::max(kBlurBytes / 2, peak_bytes / 100) >= peak_bytes;
-}
 
 }  // namespace
 
@@ -130,8 +120,9 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     for (const LateArrival& late :
          FindLateFilePages(risen, model_, &looks_left_)) {
       AddLate(late);
-      if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
+      AddToHindsight(late);
     }
+    FindGone(risen);
     const uint64_t owned_bytes = model_.OwnedBytes();
     const uint32_t task = TaskOf(entry);
     model_.Add(risen, task,
@@ -143,6 +134,19 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
   }
   if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
   return !done_;
+}
+
+// Stacks and files have no huge pages of their own.
+void ResidentReplay::FindGone(const PageEntry& entry) {
+  std::vector<LateArrival> blocks = FindGoneBlocks(entry, model_, &looks_left_);
+  const auto is_other = [this](const LateArrival& block) {
+    const uint32_t owner = model_.pages().At(block.with).owner;
+    return KindOf(index().MappingName(model_.owners()[owner].mapping)) !=
+           PageKind::kAnonymous;
+  };
+  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), is_other),
+               blocks.end());
+  if (!blocks.empty()) OnGone(std::move(blocks));
 }
 
 void ResidentReplay::AddInference(const PageEntry& entry) {
@@ -208,7 +212,7 @@ void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {
   looks_left_ += kLooksForEach * seen.ranges.size();
   for (const LateArrival& late : FindLateArrivals(seen, model_, &looks_left_)) {
     AddLate(late);
-    if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
+    AddToHindsight(late);
   }
 }
 
@@ -273,128 +277,6 @@ void ResidentReplay::Finish() {
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);
   if (before_.peak_us <= until_us_) MoveTo(before_.peak_us);
   LeaveMoment();
-}
-
-bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
-  return bytes >= peak_bytes - peak_bytes / 100;
-}
-
-void PeakFinder::OnTime(uint64_t time_us) {
-  const uint64_t rss = model().RssBytes();
-  if (IsHigh(rss, std::max(high_bytes_, peak_bytes_))) AddHigh(time_us, rss);
-  if (rss <= high_bytes_) return;
-  high_bytes_ = rss;
-  high_us_ = now_us();
-}
-
-// From now_us() on.
-void PeakFinder::AddHigh(uint64_t end_us, uint64_t rss_bytes) {
-  if (!high_.empty() && high_.back().end_us == now_us() &&
-      high_.back().bytes / kStretchBytes == rss_bytes / kStretchBytes) {
-    high_.back().end_us = end_us;
-    high_.back().bytes = std::max(high_.back().bytes, rss_bytes);
-    return;
-  }
-  if (high_.size() >= kMaxHigh) KeepHigh();
-  high_.push_back({now_us(), end_us, rss_bytes});
-}
-
-// Half of them at most: every other one where RSS goes up and down all the
-// time.
-void PeakFinder::KeepHigh() {
-  const uint64_t most = std::max(high_bytes_, peak_bytes_);
-  high_.erase(std::remove_if(high_.begin(), high_.end(),
-                             [most](const RssStretch& one) {
-                               return !IsHigh(one.bytes, most);
-                             }),
-              high_.end());
-  if (high_.size() < kMaxHigh / 2) return;
-  for (size_t i = 0; 2 * i < high_.size(); ++i) high_[i] = high_[2 * i];
-  high_.resize((high_.size() + 1) / 2);
-}
-
-void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
-  OnTime(now_us());
-  if (hwm_bytes == 0) return RememberWhatIsKnown();
-  RaiseTo(hwm_bytes);
-  Take(hwm_bytes);
-}
-
-// The kernel has just said what is resident.
-void PeakFinder::RememberWhatIsKnown() {
-  const uint64_t rss = model().RssBytes();
-  // Not what events made of RSS since statm was read: that may be too high.
-  const uint64_t most = std::max({peak_bytes_, known_bytes_, rss});
-  if (!IsAlmost(rss, most)) return;
-  const auto unknown =
-      static_cast<uint64_t>(std::abs(model().UnattributedBytes()));
-  // What it is below the peak, and what is not known of it, count alike.
-  const auto part = [](uint64_t bytes, uint64_t unknown_bytes) {
-    return bytes - std::min(bytes, unknown_bytes);
-  };
-  if (IsAlmost(known_bytes_, most) &&
-      part(rss, unknown) <= part(known_bytes_, unknown_bytes_)) {
-    return;
-  }
-  known_us_ = now_us();
-  known_bytes_ = rss;
-  unknown_bytes_ = unknown;
-}
-
-// Since the last reading RSS was as high as it was seen, but no higher than
-// `most_bytes`.
-void PeakFinder::Take(uint64_t most_bytes) {
-  const uint64_t bytes = std::min(high_bytes_, most_bytes);
-  if (bytes > peak_bytes_) {
-    peak_bytes_ = bytes;
-    peak_us_ = high_us_;
-    peak_unseen_ = false;
-  }
-  high_bytes_ = 0;
-  for (auto high = high_.rbegin();
-       high != high_.rend() && high->end_us >= taken_us_; ++high) {
-    high->bytes = std::min(high->bytes, most_bytes);
-  }
-  taken_us_ = now_us();
-}
-
-// VmHWM has been read: where it has risen, RSS was as high since then.
-void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
-  const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
-  last_hwm_bytes_ = hwm_bytes;
-  // A peak some pages above a moment that was seen belongs to that moment.
-  const uint64_t seen_bytes = std::max(high_bytes_, peak_bytes_);
-  if (!risen || hwm_bytes <= seen_bytes + kBlurBytes ||
-      IsAlmost(seen_bytes, hwm_bytes)) {
-    return;
-  }
-  peak_bytes_ = hwm_bytes;
-  peak_us_ = high_us_;
-  peak_unseen_ = true;
-}
-
-Hindsight PeakFinder::hindsight() const {
-  Hindsight hindsight = ResidentReplay::hindsight();
-  hindsight.waits = waits_;
-  hindsight.growth = std::make_shared<std::vector<SeenGrowth>>(growth_);
-  if (peak_unseen_) {
-    hindsight.peak_rss_bytes = peak_bytes_;
-    hindsight.peak_us = peak_us_;
-  }
-  return hindsight;
-}
-
-void PeakFinder::Finish() {
-  ResidentReplay::Finish();
-  waits_ = finder_.Take();
-  OnTime(now_us());
-  RaiseTo(highest_read());
-  Take(kEnd);
-  KeepHigh();
-  if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
-  peak_bytes_ = known_bytes_;
-  peak_us_ = known_us_;
-  peak_unseen_ = false;
 }
 
 }  // namespace pymemrun

@@ -86,6 +86,13 @@ class ResidentReplay : public ReplayVisitor {
   // So many bytes came at now_us(), or left, by the doing of that thread and
   // task, at that stack: the rest of `by` says nothing where they left.
   virtual void OnChanged(const PageOwner& by, int64_t bytes) {}
+  // These blocks of anonymous memory are about to go. Of each one page is
+  // known.
+  virtual void OnGone(std::vector<LateArrival> blocks) {}
+  // For hindsight().
+  void AddToHindsight(const LateArrival& late) {
+    if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
+  }
   // statm and VmHWM were read, the model has been told.
   virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
   uint64_t now_us() const { return now_us_; }
@@ -96,7 +103,10 @@ class ResidentReplay : public ReplayVisitor {
   struct Reading {
     uint64_t time_us, rss_bytes, hwm_bytes;
   };
+  static constexpr size_t kMaxLate = size_t{1} << 18;
+
   void AddLateArrivals(const ResidencyView& seen);
+  void FindGone(const PageEntry& entry);
   void FindWhoRan(uint64_t from_us, uint64_t to_us);
   void AddLate(const LateArrival& late);
   void AddReading(const Reading& reading);

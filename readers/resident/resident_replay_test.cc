@@ -347,12 +347,12 @@ TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
   EXPECT_EQ(OwnedPages(*run.At(3000)), 11u);
 }
 
-// A huge page was given back before anybody had looked: VmHWM alone tells.
+// The page was given back before anybody had looked: VmHWM alone tells.
 TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
   LateRun run(true);
   run.builder.AddProcess(50, 10 * kPage, 20 * kPage);
   run.builder.AddPages(
-      {{300, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+      {{300, 1024, 256, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
   run.builder.AddProcess(1000, 10 * kPage, 522 * kPage);
   run.builder.Flush();
   PeakFinder finder;

@@ -1,0 +1,112 @@
+#include "readers/resident/find_peak.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "readers/testing/page_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHuge = 512;  // pages
+
+void ReadInto(const std::string& file, ResidentReplay* replay) {
+  StringSource source(file);
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, replay, &result).ok());
+  replay->Finish();
+}
+
+// 20 pages are there before. At 100 us the first page of each of four huge
+// pages comes. All are unmapped before the kernel is asked.
+struct HugeRun {
+  std::string mapping = "";
+  uint64_t touched_pages = 1;  // of each
+  std::vector<uint64_t> begin_us = {100};
+  uint64_t hwm_pages = 20 + 4 * kHuge;
+
+  std::string Build() const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    BeginPageRun(&builder);
+    const uint32_t name = builder.AddMapping(mapping);
+    builder.AddResidency(10, 20, 20 * kPage, {{1, 20, name, false, false}});
+    builder.AddProcess(50, 20 * kPage, 20 * kPage);
+    for (const uint64_t time_us : begin_us) {
+      for (uint64_t i = 0; i < 4; ++i) {
+        auto came = CamePages(time_us + i, (2 + i) * kHuge, touched_pages, 1);
+        for (PageEntry& entry : came) entry.mapping = name;
+        builder.AddPages(came);
+      }
+      builder.AddPages(
+          {RangeEntry(time_us + 100, PAGES_UNMAPPED, 2 * kHuge, 4 * kHuge)});
+    }
+    builder.AddProcess(1000, 20 * kPage, hwm_pages * kPage);
+    builder.Flush();
+    return sink.contents();
+  }
+
+  // What had an owner 50 us after the begin, and what had none.
+  struct Known {
+    uint64_t pages;
+    int64_t unknown_pages;
+  };
+  Known KnownAfter(uint64_t begin) const {
+    const std::string file = Build();
+    const auto finder =
+        PeakFinder::Read<PeakFinder>(OneByOne([&file](ReplayVisitor* visitor) {
+          StringSource source(file);
+          ReadResult result;
+          const bool read = ReadStream(&source, {}, visitor, &result).ok();
+          visitor->Finish();
+          return read;
+        }));
+    ResidentReplay replay(begin + 50, finder->hindsight());
+    ReadInto(file, &replay);
+    const ResidentModel& model = replay.model();
+    const uint32_t owner = model.pages().At(2 * kHuge + 100).owner;
+    EXPECT_EQ(model.owners()[owner].inferred, owner != 0);
+    return {model.OwnedBytes() / kPage,
+            model.UnattributedBytes() / int64_t{kPage}};
+  }
+};
+
+TEST(FindPeakTest, HugePagesThatWentUnseenAreInferredFromVmHwm) {
+  HugeRun run;
+  const auto known = run.KnownAfter(100);
+  EXPECT_EQ(known.pages, 20 + 4 * kHuge);
+  EXPECT_EQ(known.unknown_pages, 0);
+}
+
+// Each time: any of them may have been the peak.
+TEST(FindPeakTest, HugePagesThatComeAgainAreInferredAgain) {
+  HugeRun run;
+  run.begin_us = {100, 300};
+  EXPECT_EQ(run.KnownAfter(100).pages, 20 + 4 * kHuge);
+  EXPECT_EQ(run.KnownAfter(300).pages, 20 + 4 * kHuge);
+}
+
+TEST(FindPeakTest, WithoutVmHwmThereWereNoHugePages) {
+  HugeRun run;
+  run.hwm_pages = 24;
+  EXPECT_EQ(run.KnownAfter(100).pages, 24u);
+  // Not all of them were huge, and nobody knows which.
+  run.hwm_pages = 20 + 2 * kHuge;
+  const auto known = run.KnownAfter(100);
+  EXPECT_EQ(known.pages, 24u);
+  EXPECT_EQ(known.unknown_pages, 2 * int64_t{kHuge} - 4);
+}
+
+TEST(FindPeakTest, PagesThatCameOneByOneOrOfFilesAreNotHuge) {
+  HugeRun run;
+  run.touched_pages = 2;
+  EXPECT_EQ(run.KnownAfter(100).pages, 28u);
+  run.touched_pages = 1;
+  run.mapping = "/data";
+  EXPECT_EQ(run.KnownAfter(100).pages, 24u);
+}
+
+}  // namespace
+}  // namespace pymemrun

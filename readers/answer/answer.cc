@@ -25,15 +25,38 @@ uint64_t EndOf(const Answer& answer) {
   return answer.end_unknown_us == 0 ? ResidentReplay::kEnd : answer.end.time_us;
 }
 
-// What was resident at the peak and at the end.
-bool ReadPages(RereadFile* file, const Hindsight& hindsight, Answer* answer) {
+// Of each of Answer::kSteps the growth is looked for at so many moments.
+constexpr size_t kFiner = 6;
+constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
+
+// At kFineSteps moments.
+EvenSteps StepsOf(const Answer& answer) {
+  const uint64_t end_us = std::min(answer.facts.DurationUs(), EndOf(answer));
+  return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
+}
+
+EvenSteps CoarseOf(const EvenSteps& steps) {
+  return {kFiner * steps.step_us, Answer::kSteps};
+}
+
+// What was resident at the peak and at the end. With `steps`, if any, what
+// lines had of files at these moments.
+bool ReadPages(RereadFile* file, const Hindsight& hindsight,
+               const std::optional<EvenSteps>& steps, Answer* answer) {
   answer->peak.pages =
       std::make_unique<ResidentReplay>(answer->peak.time_us, hindsight);
   // At that moment itself RSS was as it was read.
   Hindsight of_end = hindsight;
   of_end.peak_rss_bytes = 0;
-  answer->end.pages =
-      std::make_unique<ResidentReplay>(EndOf(*answer), std::move(of_end));
+  if (steps.has_value()) {
+    auto files = std::make_unique<FileTimeline>(
+        CoarseOf(*steps), EndOf(*answer), std::move(of_end));
+    answer->files = files.get();
+    answer->end.pages = std::move(files);
+  } else {
+    answer->end.pages =
+        std::make_unique<ResidentReplay>(EndOf(*answer), std::move(of_end));
+  }
   if (!file->Read({answer->peak.pages.get(), answer->end.pages.get()})) {
     return false;
   }
@@ -81,13 +104,9 @@ void ShowPeak(uint64_t step_us, Answer* answer) {
   for (const PlaceHolding& holding : answer->peak.split.places) {
     std::vector<double>& curve = answer->over_time.bytes[holding.place];
     curve.resize(std::max(curve.size(), Answer::kSteps));
-    curve[step] = std::max(curve[step], holding.bytes - holding.file_bytes);
+    curve[step] = std::max(curve[step], holding.bytes);
   }
 }
-
-// Of each of Answer::kSteps the growth is looked for at so many moments.
-constexpr size_t kFiner = 6;
-constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
 
 // Less is not worth a word.
 bool IsWorthTelling(const GrowthFit& fit, double rss_bytes) {
@@ -129,28 +148,20 @@ void MakeCoarse(PlaceCurves* curves) {
   }
 }
 
-// At kFineSteps moments.
-EvenSteps StepsOf(const Answer& answer) {
-  const uint64_t end_us = std::min(answer.facts.DurationUs(), EndOf(answer));
-  return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
-}
-
-bool UseCurves(uint64_t step_us, RereadFile* file, Answer* answer) {
-  FindGrowing(step_us, answer);
+bool UseCurves(const EvenSteps& steps, RereadFile* file, Answer* answer) {
+  FindGrowing(steps.step_us, answer);
   MakeCoarse(&answer->over_time);
   if (!answer->facts.HasHeap()) return true;
-  const EvenSteps coarse = {kFiner * step_us, Answer::kSteps};
-  if (answer->peak.split.pool_bytes > 0 &&
-      !ReadPoolCurves(file, *answer, coarse, &answer->over_time)) {
-    return false;
-  }
+  const EvenSteps coarse = CoarseOf(steps);
+  if (!ReadHeldCurves(file, *answer, coarse, &answer->over_time)) return false;
+  answer->files->AddTo(&answer->over_time);
   ShowPeak(coarse.step_us, answer);
   return true;
 }
 
 // What both moments consisted of, and the curves, if these are asked for.
-bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
-  const EvenSteps steps = StepsOf(*answer);
+bool ReadParts(RereadFile* file, bool with_curves, const EvenSteps& steps,
+               Answer* answer) {
   const bool has_heap = answer->facts.HasHeap();
   // The curves of a forked process begin with what it inherited.
   const bool together =
@@ -176,7 +187,7 @@ bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
                                     &answer->over_time)) {
     return false;
   }
-  return UseCurves(steps.step_us, file, answer);
+  return UseCurves(steps, file, answer);
 }
 
 }  // namespace
@@ -196,8 +207,12 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   answer->peak_bytes = static_cast<double>(finder->PeakBytes());
   answer->end.time_us = finder->KnownUntilUs();
   answer->end_unknown_us = finder->EndUs() - answer->end.time_us;
-  if (!ReadPages(file, finder->hindsight(), answer.get()) ||
-      !ReadParts(file, with_curves, answer.get())) {
+  const EvenSteps steps = StepsOf(*answer);
+  const bool with_files = with_curves && answer->facts.HasHeap();
+  if (!ReadPages(file, finder->hindsight(),
+                 with_files ? std::make_optional(steps) : std::nullopt,
+                 answer.get()) ||
+      !ReadParts(file, with_curves, steps, answer.get())) {
     return nullptr;
   }
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));

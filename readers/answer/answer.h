@@ -53,8 +53,9 @@ struct Answer {
   // Of lines, at evenly spaced moments of the run.
   static constexpr size_t kSteps = 10;
   PlaceCurves over_time;
-  std::vector<GrowingLine> growing;  // most first; with over_time alone
-  Hindsight hindsight;               // for further readings of its pages
+  const FileTimeline* files = nullptr;  // end.pages, if over_time needs it
+  std::vector<GrowingLine> growing;     // most first; with over_time alone
+  Hindsight hindsight;                  // for further readings of its pages
 };
 
 // Null: nothing could be read, which has been said. Not `with_curves`: without

@@ -37,15 +37,18 @@ std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   return absl::StrCat(package, package.empty() ? "" : " ", callee.qualname);
 }
 
+// What bytes of a place are part of.
+enum class PartOf { kBlocks, kMapped, kPool, kFile };
+
 // Sums by place.
 class Holdings {
  public:
   explicit Holdings(GroupBy by, ThreadFilter* threads = nullptr)
       : by_(by), threads_(threads) {}
-  // `library`: what keeps it in a pool; null: none.
+  // `library`: what keeps it in a pool.
   void Add(const RunIndex& index, const Origin& origin, double bytes,
-           double variance, bool of_file,
-           const std::string* library = nullptr) {
+           double variance, PartOf part, const std::string& library = "") {
+    const bool of_file = part == PartOf::kFile;
     const uint32_t stack = origin.stack;
     const uint32_t own = OwnStackOf(index, origin);
     const bool waits = own != 0 && index.OwnStack(stack) == 0;
@@ -61,9 +64,10 @@ class Holdings {
     sum.bytes += bytes;
     sum.variance += variance;
     if (of_file) sum.file_bytes += bytes;
-    if (library != nullptr) {
+    if (part == PartOf::kMapped) sum.mapped_bytes += bytes;
+    if (part == PartOf::kPool) {
       sum.pool_bytes += bytes;
-      sum.by_library[*library] += bytes;
+      sum.by_library[library] += bytes;
     }
     if (index.Imports(stack)) sum.import_bytes += bytes;
     if (origin.thread != 0) {
@@ -79,8 +83,9 @@ class Holdings {
   std::vector<PlaceHolding> Take() {
     std::vector<PlaceHolding> places;
     for (const Sum& sum : sums_) {
-      PlaceHolding holding = {sum.place,    sum.is_own,     sum.bytes,
-                              sum.variance, sum.file_bytes, sum.pool_bytes};
+      PlaceHolding holding = {sum.place,       sum.is_own,     sum.bytes,
+                              sum.variance,    sum.file_bytes, sum.pool_bytes,
+                              sum.mapped_bytes};
       holding.kept_by = MostOf(sum.by_library, 0);
       holding.waits_bytes = sum.waits_bytes;
       holding.called = MostOf(sum.by_called, 0);
@@ -109,7 +114,7 @@ class Holdings {
     Place place;
     bool is_own;
     double bytes = 0, variance = 0, file_bytes = 0, pool_bytes = 0;
-    double import_bytes = 0, waits_bytes = 0;
+    double mapped_bytes = 0, import_bytes = 0, waits_bytes = 0;
     std::map<std::string, double> by_called, by_thread, by_library;
   };
   // The name with the most bytes, if these are more than `least`.
@@ -163,11 +168,11 @@ class Splitter {
       // Estimates may come to more than there is.
       split_.free_bytes = std::max(split_.free_bytes, 0.0);
     }
-    split_.unattributed_bytes =
-        rss_bytes - split_.python_bytes - split_.native_bytes -
-        split_.pool_bytes - split_.free_bytes - split_.file_bytes -
-        split_.stack_bytes - split_.before_bytes - split_.since_fork_bytes -
-        split_.tracing_bytes;
+    split_.unattributed_bytes = rss_bytes - split_.python_bytes -
+                                split_.native_bytes - split_.pool_bytes -
+                                split_.free_bytes - split_.file_bytes -
+                                split_.stack_bytes - split_.before_bytes -
+                                split_.since_fork_bytes - split_.tracing_bytes;
     // More pages are known than there are: some of the free ones have left
     // unseen.
     TakeGone(&split_.free_bytes);
@@ -207,7 +212,7 @@ class Splitter {
     if (bytes <= 0) return;
     unseen_bytes_ -= bytes;
     split_.file_bytes += bytes;
-    holdings_.Add(pages_.index(), {}, bytes, 0, /*of_file=*/true);
+    holdings_.Add(pages_.index(), {}, bytes, 0, PartOf::kFile);
   }
 
   void AddPages(const PageOwner& owner, absl::string_view mapping,
@@ -225,7 +230,8 @@ class Splitter {
     (of_file ? split_.file_bytes : anonymous_bytes_) += bytes;
     // Of anonymous memory the blocks tell more.
     if (!of_file && heap_ != nullptr) return;
-    holdings_.Add(pages_.index(), owner.origin(), bytes, 0, of_file);
+    holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
+                  of_file ? PartOf::kFile : PartOf::kBlocks);
   }
 
   void SplitPools() {
@@ -239,10 +245,9 @@ class Splitter {
     for (const PoolPart& part : parts) {
       const std::string library =
           LibraryName(heap_->index().MappingName(part.library));
-      holdings_.Add(pages_.index(),
-                    pages_.model().owners()[part.owner].likely_origin(),
-                    fit * part.bytes, fit * fit * part.variance,
-                    /*of_file=*/false, &library);
+      holdings_.Add(
+          pages_.index(), pages_.model().owners()[part.owner].likely_origin(),
+          fit * part.bytes, fit * fit * part.variance, PartOf::kPool, library);
     }
     split_.pool_bytes = fit * all;
     anonymous_bytes_ -= split_.pool_bytes;
@@ -281,7 +286,7 @@ class Splitter {
     }
     holdings_.Add(heap_->index(), OriginOf(source.key), part.bytes,
                   part.variance,
-                  /*of_file=*/false);
+                  source.reserved ? PartOf::kMapped : PartOf::kBlocks);
   }
 
   // Without pages: as the kernel counts them.
@@ -340,7 +345,7 @@ std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,
       continue;
     }
     holdings.Add(heap.index(), OriginOf(source.key), sums[i].bytes,
-                 sums[i].bytes_variance, /*of_file=*/false);
+                 sums[i].bytes_variance, PartOf::kBlocks);
   }
   return holdings.Take();
 }

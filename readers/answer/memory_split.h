@@ -28,13 +28,14 @@ namespace pymemrun {
 // What one place holds.
 struct PlaceHolding {
   // Of a line without a function: it may be of several.
-  Place place;            // names live as long as the replays
-  bool is_own = false;    // a line of the user's own code
-  double bytes = 0;       // of the heap, and of files
-  double variance = 0;    // of bytes, as samples tell
-  double file_bytes = 0;  // of these
-  double pool_bytes = 0;  // likewise, in pools that libraries keep
-  std::string kept_by;    // the library that keeps most of that
+  Place place;              // names live as long as the replays
+  bool is_own = false;      // a line of the user's own code
+  double bytes = 0;         // of the heap, and of files
+  double variance = 0;      // of bytes, as samples tell
+  double file_bytes = 0;    // of these
+  double pool_bytes = 0;    // likewise, in pools that libraries keep
+  double mapped_bytes = 0;  // likewise, in mappings of C code that are none
+  std::string kept_by;      // the library that keeps most of that
   // Likewise, by libraries' threads while the line waited, as it seems.
   double waits_bytes = 0;
   // What the line called for most of it: a library's function. Empty: itself.

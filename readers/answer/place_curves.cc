@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "readers/answer/answer.h"
 #include "readers/answer/held_timeline.h"
 #include "readers/output/whole_number.h"
-#include "readers/resident/timeline.h"
+#include "readers/resident/page_kind.h"
+#include "readers/resident/page_mappings.h"
 
 namespace pymemrun {
 namespace {
@@ -20,8 +22,8 @@ Place WithoutFunction(Place place) {
 }
 
 template <typename Value>
-void AddTo(std::vector<double>* sums, const std::vector<Value>& values,
-           size_t count) {
+void AddValues(const std::vector<Value>& values, size_t count,
+               std::vector<double>* sums) {
   const size_t steps = std::min(values.size(), count);
   sums->resize(std::max(sums->size(), steps));
   for (size_t i = 0; i < steps; ++i) {
@@ -35,11 +37,51 @@ std::vector<uint64_t> MomentsOf(const EvenSteps& steps) {
   return moments;
 }
 
+// The answer's own lines that hold something else than their live blocks: pages
+// in mappings, or less than the blocks, which nobody touched wholly.
+absl::flat_hash_set<Place> LinesBesideBlocks(const Answer& answer,
+                                             const PlaceCurves& curves) {
+  constexpr double kLeast = 0.01, kLeastShare = 0.125, kMost = 1.25;
+  struct Held {
+    double blocks = 0, others = 0;
+  };
+  absl::flat_hash_map<Place, Held> lines;
+  for (const PlaceHolding& holding : answer.peak.split.places) {
+    if (!holding.is_own ||
+        holding.bytes < kLeast * answer.peak.split.rss_bytes) {
+      continue;
+    }
+    lines[holding.place];
+  }
+  for (const AnswerMoment* moment : {&answer.peak, &answer.end}) {
+    for (const PlaceHolding& holding : moment->split.places) {
+      const auto line = lines.find(holding.place);
+      if (line == lines.end()) continue;
+      const double others = holding.pool_bytes + holding.mapped_bytes;
+      Held& held = line->second;
+      held.blocks =
+          std::max(held.blocks, holding.bytes - holding.file_bytes - others);
+      held.others = std::max(held.others, others);
+    }
+  }
+  absl::flat_hash_set<Place> beside;
+  for (const auto& [place, held] : lines) {
+    const auto curve = curves.bytes.find(place);
+    double most = 0;
+    if (curve != curves.bytes.end()) {
+      for (const double bytes : curve->second) most = std::max(most, bytes);
+    }
+    if (held.others > kLeastShare * held.blocks || most > kMost * held.blocks) {
+      beside.insert(place);
+    }
+  }
+  return beside;
+}
+
 // What lines hold beside pages of files.
-class PoolTimeline final : public HeldTimelineReplay {
+class HeldCurves final : public HeldTimelineReplay {
  public:
-  PoolTimeline(const std::vector<uint64_t>& moments, int fd,
-               Hindsight hindsight)
+  HeldCurves(const std::vector<uint64_t>& moments, int fd, Hindsight hindsight)
       : HeldTimelineReplay(GroupBy::kLine, moments, moments.back(), fd,
                            std::move(hindsight)) {}
 
@@ -71,26 +113,51 @@ void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
                 const EvenSteps& steps, PlaceCurves* curves) {
   for (const auto& series : history->Result(kMostSeries).series) {
     const Place place = WithoutFunction(series.place);
-    AddTo(&curves->bytes[place], series.bytes, steps.count);
+    AddValues(series.bytes, steps.count, &curves->bytes[place]);
     if (series.gain_variance.empty()) continue;
-    AddTo(&curves->gain_variance[place], series.gain_variance, steps.count);
+    AddValues(series.gain_variance, steps.count, &curves->gain_variance[place]);
   }
   curves->names = std::move(history);
 }
 
-bool ReadPoolCurves(RereadFile* file, const Answer& answer,
+FileTimeline::FileTimeline(const EvenSteps& steps, uint64_t until_us,
+                           Hindsight hindsight)
+    : TimelineReplay(GroupBy::kLine, MomentsOf(steps), std::move(hindsight),
+                     until_us),
+      count_(steps.count) {}
+
+void FileTimeline::TakeValues(uint64_t) {
+  std::vector<uint64_t> pages(model().owners().size());
+  ForEachMapped(*this, [&](const PageMap::Range& range, uint32_t owner,
+                           uint32_t mapping) {
+    if (KindOf(index().MappingName(mapping)) != PageKind::kFile) return;
+    pages[owner] += range.end - range.begin;
+  });
+  for (uint32_t id = 1; id < pages.size(); ++id) {
+    const PageOwner& owner = model().owners()[id];
+    if (pages[id] == 0 || owner.before_tracing()) continue;
+    AddPlace(WithoutFunction(PlaceOf(GroupBy::kLine, index(), owner.origin())),
+             pages[id] * owner.weight * model().page_bytes());
+  }
+}
+
+void FileTimeline::AddTo(PlaceCurves* curves) const {
+  for (const auto& series : Result(UINT64_MAX, 0).series) {
+    AddValues(series.bytes, count_, &curves->bytes[series.place]);
+  }
+}
+
+bool ReadHeldCurves(RereadFile* file, const Answer& answer,
                     const EvenSteps& steps, PlaceCurves* curves) {
-  PoolTimeline timeline(MomentsOf(steps), file->fd(), answer.hindsight);
+  const auto lines = LinesBesideBlocks(answer, *curves);
+  if (lines.empty()) return true;
+  HeldCurves timeline(MomentsOf(steps), file->fd(), answer.hindsight);
   if (!file->Read(&timeline)) return false;
   const Timeline line = timeline.Result(UINT64_MAX, 0);
-  for (const PlaceHolding& holding : answer.peak.split.places) {
-    if (holding.pool_bytes <= 0) continue;
-    std::vector<double>& bytes = curves->bytes[holding.place];
-    bytes.assign(steps.count, 0);
-    const auto found = std::find_if(
-        line.series.begin(), line.series.end(),
-        [&](const auto& series) { return series.place == holding.place; });
-    if (found == line.series.end()) continue;
+  for (const Place& place : lines) curves->bytes[place].assign(steps.count, 0);
+  for (const auto& series : line.series) {
+    if (!lines.contains(series.place)) continue;
+    std::vector<double>& bytes = curves->bytes[series.place];
     // Not every moment was worth its time.
     size_t taken = 0;
     for (size_t i = 0; i < steps.count; ++i) {
@@ -98,7 +165,7 @@ bool ReadPoolCurves(RereadFile* file, const Answer& answer,
              line.time_us[taken + 1] <= i * steps.step_us) {
         ++taken;
       }
-      bytes[i] = static_cast<double>(found->bytes[taken]);
+      bytes[i] = static_cast<double>(series.bytes[taken]);
     }
   }
   return true;
@@ -116,8 +183,8 @@ bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
       std::make_unique<TimelineReplay>(by, MomentsOf(steps), answer.hindsight);
   if (!file->Read(timeline.get())) return false;
   for (const auto& series : timeline->Result(kMostSeries, 0).series) {
-    AddTo(&curves->bytes[WithoutFunction(series.place)], series.bytes,
-          steps.count);
+    AddValues(series.bytes, steps.count,
+              &curves->bytes[WithoutFunction(series.place)]);
   }
   curves->names = std::move(timeline);
   return true;

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "readers/heap/heap_history.h"
 #include "readers/places/place.h"
+#include "readers/resident/timeline.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/run/reread_file.h"
 
@@ -40,10 +41,26 @@ std::unique_ptr<HeapHistoryReplay> HeapCurves(
 void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
                 const EvenSteps& steps, PlaceCurves* curves);
 
-// Reads the answer's file again for the lines that touched pools of libraries,
-// as far as the peak shows them: live blocks and pools. False: it could not be
-// read, which has been said.
-bool ReadPoolCurves(RereadFile* file, const Answer& answer,
+// Reads pages up to a moment, and what pages of files lines have at some
+// moments before it.
+class FileTimeline final : public TimelineReplay {
+ public:
+  FileTimeline(const EvenSteps& steps, uint64_t until_us, Hindsight hindsight);
+  // Names live as long as this. REQUIRES: Finish() was called.
+  void AddTo(PlaceCurves* curves) const;
+
+ private:
+  void TakeValues(uint64_t time_us) override;
+
+  const size_t count_;
+};
+
+// Reads the answer's file again where `curves`, of live blocks, do not show
+// what its own lines hold: pages in pools of libraries and other mappings, or
+// less than their blocks, which they did not touch. The curves of these lines
+// are then of what they hold, except files. False: it could not be read, which
+// has been said.
+bool ReadHeldCurves(RereadFile* file, const Answer& answer,
                     const EvenSteps& steps, PlaceCurves* curves);
 
 // Reads the answer's file again. False: it could not be, which has been said.

@@ -1,16 +1,23 @@
 #include "readers/answer/place_curves.h"
 
+#include <cmath>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/answer/answer.h"
 #include "readers/heap/heap_history.h"
 #include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 
 namespace pymemrun {
 namespace {
+
+using ::testing::ElementsAre;
 
 // Each step between would be a look at all that is alive.
 TEST(PlaceCurvesTest, EndWithTheRunWhateverTimesEventsClaim) {
@@ -41,6 +48,95 @@ TEST(PlaceCurvesTest, EndWithTheRunWhateverTimesEventsClaim) {
   ASSERT_EQ(curves.bytes.size(), 1u);
   const std::vector<double> expected = {0, 64, 64, 64, 64, 64, 64, 64, 64, 64};
   EXPECT_EQ(curves.bytes.begin()->second, expected);
+}
+
+constexpr uint64_t kMiB = 1 << 20, kPage = 4096, kSecondUs = 1000000;
+
+// At 1 s line 3 makes an mmap object of 40 MiB, and line 4 fills it. At 2 s
+// line 5 reads 20 MiB of a file. At 3 s line 6 allocates 200 MiB, and fills 10
+// of them. Line 7 has a block of 8 MiB until 7 s.
+std::string HoldersRun(bool with_footer) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_cwd("/src");
+  header.set_page_period(1);
+  header.set_calls_off(true);
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  const uint32_t code = builder.AddCode("/src/job.py", "<module>", 1);
+  const uint32_t none = builder.AddMapping("");
+  const uint32_t file = builder.AddMapping("/data/table.bin");
+  const uint32_t mmap = builder.AddMapping("/usr/lib/mmap.cpython-311.so");
+  builder.AddResidency(0, 10, kMiB, {{1, 256, none, false, false}});
+  const auto stack = [&](int line) { return builder.AddStack(0, code, line); };
+  const auto block = [&](uint64_t second, uint64_t address, uint64_t mib,
+                         int line, HeapAllocator allocator) {
+    HeapEvent event =
+        AllocEvent(second * kSecondUs - 200, address, mib * kMiB, stack(line));
+    event.allocator = allocator;
+    if (allocator == HEAP_MMAP) event.code = mmap;
+    builder.AddHeap({event});
+  };
+  const auto touch = [&](uint64_t second, uint64_t address, uint64_t mib,
+                         int line, uint32_t mapping) {
+    PageEntry pages = RangeEntry(second * kSecondUs - 100, PAGES_POPULATED,
+                                 address / kPage, mib * kMiB / kPage);
+    pages.stack = stack(line);
+    pages.mapping = mapping;
+    builder.AddPages({pages});
+  };
+  constexpr uint64_t kStart = uint64_t{1} << 32;
+  block(1, kStart, 40, 3, HEAP_MMAP);
+  touch(1, kStart, 40, 4, none);
+  touch(2, 2 * kStart, 20, 5, file);
+  block(3, 3 * kStart, 200, 6, HEAP_MALLOC);
+  touch(3, 3 * kStart, 10, 6, none);
+  block(3, 4 * kStart, 8, 7, HEAP_MALLOC);
+  touch(3, 4 * kStart, 8, 7, none);
+  // The peak.
+  touch(5, 4 * kStart + 8 * kMiB, 2, 8, none);
+  builder.AddHeap({FreeEvent(7 * kSecondUs - 200, 4 * kStart)});
+  builder.AddPages({RangeEntry(7 * kSecondUs - 199, PAGES_UNMAPPED,
+                               4 * kStart / kPage, 10 * kMiB / kPage)});
+  builder.AddProcess(9 * kSecondUs, 71 * kMiB, 81 * kMiB);
+  if (with_footer) {
+    Record record;
+    record.mutable_footer()->set_end_us(9 * kSecondUs);
+    record.mutable_footer()->set_hwm_bytes(81 * kMiB);
+    builder.AddRecord(record);
+  }
+  builder.Flush();
+  return sink.contents();
+}
+
+// MiB that lines held at each second.
+std::map<uint32_t, std::vector<double>> CurvesOf(const std::string& contents) {
+  TempFile path(contents);
+  const Console console{"test", nullptr};
+  const auto file = RereadFile::Open(path.path(), console);
+  const auto answer = ReadAnswer(file.get());
+  std::map<uint32_t, std::vector<double>> curves;
+  for (const auto& [place, bytes] : answer->over_time.bytes) {
+    std::vector<double>& curve = curves[place.line];
+    for (const double value : bytes) {
+      curve.push_back(std::round(value / kMiB));
+    }
+    curve.resize(Answer::kSteps);
+  }
+  return curves;
+}
+
+TEST(PlaceCurvesTest, AreOfWhatLinesHold) {
+  for (const bool with_footer : {true, false}) {
+    auto curves = CurvesOf(HoldersRun(with_footer));
+    EXPECT_THAT(curves[3], ElementsAre(0, 40, 40, 40, 40, 40, 40, 40, 40, 40));
+    EXPECT_THAT(curves[5], ElementsAre(0, 0, 20, 20, 20, 20, 20, 20, 20, 20));
+    EXPECT_THAT(curves[6], ElementsAre(0, 0, 0, 10, 10, 10, 10, 10, 10, 10));
+    EXPECT_THAT(curves[7], ElementsAre(0, 0, 0, 8, 8, 8, 8, 0, 0, 0));
+  }
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace pymemrun {
 
 TimelineReplay::TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
-                               Hindsight hindsight)
-    : ResidentReplay(kEnd, std::move(hindsight)),
+                               Hindsight hindsight, uint64_t until_us)
+    : ResidentReplay(until_us, std::move(hindsight)),
       numbers_(by, &index(), &places_),
       moments_(std::move(time_us)) {}
 

@@ -36,8 +36,8 @@ struct Timeline {
 class TimelineReplay : public ResidentReplay {
  public:
   // `time_us` rises. REQUIRES: `by` is not kMapping.
-  TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
-                 Hindsight hindsight);
+  TimelineReplay(GroupBy by, std::vector<uint64_t> time_us, Hindsight hindsight,
+                 uint64_t until_us = kEnd);
   // To be called before reading: what other threads have is of other places.
   void KeepThreads(const std::string& wanted) {
     threads_ = ThreadFilter(wanted, &index());

@@ -65,6 +65,9 @@ PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
                    PyObject*) {
   HotState& hot = Hot();
   if (hot.page == nullptr) return NotTracing(kCallback, self, args, nargsf);
+  if (kCallback == kPymemrunUnwind) {
+    hot.parts.stacks->Unwinds(PymemrunTopFrame(PyThreadState_Get()));
+  }
   CalledFunction unused;
   if (IsCEvent(WhatOf(kCallback)) && !CFunctionOf(args, nargsf, &unused)) {
     return Finish(hot, kCallback, self, args, nargsf);

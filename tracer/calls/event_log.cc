@@ -229,6 +229,10 @@ bool EventLog::Create(HotState& hot, const TraceConfig* config) {
   const bool walks = config->stacks || config->heap.mode == HeapMode::kAll;
   if (walks && !(parts_.nodes.Create() && parts_.stacks.Create(hot)))
     return false;
+  constexpr uint32_t kObjects = 1u
+                                << static_cast<uint32_t>(AllocatorKind::kObj);
+  parts_.stacks.AskedByAllocations(config->heap.mode == HeapMode::kAll &&
+                                   (config->heap.domains & kObjects) != 0);
   // Where every event is logged the rows themselves tell.
   if (follows_calls() && !CreateOpenCalls(hot, config->min_call_drss_bytes)) {
     return false;

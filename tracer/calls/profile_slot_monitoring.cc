@@ -84,6 +84,8 @@ void ProfileSlot::Use() {
 void ProfileSlot::Install() {
   const bool wanted = hook_ != nullptr || watcher_.on_event != nullptr;
   const bool was_on = PymemrunMonitoringOn() != 0;
+  stacks_.EventsMissed();
+  stacks_.HeardBy(watcher_.on_event == nullptr ? hook_ : nullptr);
   if (wanted && !was_on) PymemrunMonitoringSwitch(1);
   if (wanted || was_on) {
     PymemrunMonitoringInstall(watcher_.on_event != nullptr ? &kWatching

@@ -35,6 +35,8 @@ class ComparedStack {
   void NodesForgotten() { CodeDied(); }
   // Whether events are heard makes no difference here.
   void HeardBy(PymemrunHook) {}
+  void AskedByAllocations(bool) {}
+  void Unwinds(const PymemrunFrame*) {}
   void EventsMissed() {}
   uint64_t frames_seen() const { return frames_seen_; }
 

@@ -59,6 +59,10 @@ class CurrentStack final {
   // From here on events of `hook` tell of each call on the threads that have
   // it: what they do not tell of EventsMissed() says.
   void HeardBy(PymemrunHook hook) { marked_.HeardBy(hook); }
+  // Whether each allocation asks Of().
+  void AskedByAllocations(bool each) { marked_.AskedByAllocations(each); }
+  // An exception leaves the frame, for a hook of 3.12 or later.
+  void Unwinds(const PymemrunFrame* frame) { marked_.Unwinds(frame); }
   void EventsMissed() { marked_.EventsMissed(); }
 
   // Frames looked at so far by what is not the fast half.
@@ -99,9 +103,11 @@ class CurrentStack final {
       Change(hot, kAll);
     }
   }
-  // What the other way has found holds on, if the ids do.
+  // What the other way has found holds on, if the ids do. Marks did not hear
+  // what was asked meanwhile.
   void Change(HotState& hot, Way way) {
     way_ = way;
+    if (way == kMarks) marked_.EventsMissed();
     if (nodes_.times_forgotten() == times_forgotten_) return;
     times_forgotten_ = nodes_.times_forgotten();
     marked_.NodesForgotten(hot);

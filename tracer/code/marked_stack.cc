@@ -53,10 +53,11 @@ inline MarkedStack::Level& MarkedStack::LevelFor(
 // One look at the frames, from `top` down.
 struct MarkedStack::Walk {
   const PymemrunFrame* top;
-  // Which marks of kHeard count; and whether frames may be marked so.
+  // Which marks of kHeard and kLooping count; and whether frames may be marked
+  // so.
   uint64_t heard_from;
   bool may_hear;
-  const PymemrunFrame* leaving;  // is not marked so; or null
+  const PymemrunFrame* leaving;  // is not marked kHeard; or null
   // Found: the first level that stands, or null, and how many frames lie above.
   Level* base;
   uint32_t count;
@@ -220,6 +221,13 @@ void MarkedStack::CodeDied() {
   if (tables_ != nullptr) tables_->recent.Clear();
 }
 
+void MarkedStack::Unwinds(const PymemrunFrame* frame) {
+  if (tables_ == nullptr || AwaitedBelow(frame) != Awaited::kGenerator) return;
+  const PymemrunFrame* const waits = PymemrunFramePrevious(frame);
+  Level& level = LevelFor(waits);
+  if (level.frame == waits) level.frame = nullptr;
+}
+
 uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
   Level& level = LevelFor(top);
   ++frames_seen_;
@@ -239,8 +247,9 @@ uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
   const PyThreadState* tstate = PymemrunGilHolder();
   const bool hears = Hears(hook_, tstate);
   Walk walk = {top,
-               hears ? heard_from_ : ~uint64_t{0},
-               hears && (event != kNoEvent || IsProfiledNow(tstate)),
+               hears || by_allocations_ ? heard_from_ : ~uint64_t{0},
+               by_allocations_ ||
+                   (hears && (event != kNoEvent || IsProfiledNow(tstate))),
                event == kLeaves ? top : nullptr,
                nullptr,
                0};
@@ -257,7 +266,10 @@ uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
         }
         return stack;
       }
-      if (nodes_.Fit(0)) return 0;  // the ring had no room
+      if (nodes_.Fit(0)) {  // the ring had no room
+        EventsMissed();     // levels of walked frames may be old ones
+        return 0;
+      }
     }
     ForgetNodes(hot);
   }

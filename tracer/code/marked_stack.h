@@ -48,8 +48,14 @@ class MarkedStack {
   // far as it had to look.
   uint32_t depth() const { return depth_; }
   // From here on events of `hook` tell of each call on the threads that have
-  // it: what they do not tell of EventsMissed() says.
+  // it, from 3.12 on by Unwinds(): what they do not tell of EventsMissed()
+  // says.
   void HeardBy(PymemrunHook hook) { hook_ = hook; }
+  // Whether each allocation asks Of(), among them that of the traceback which
+  // an exception gets in each frame that it enters.
+  void AskedByAllocations(bool each) { by_allocations_ = each && !kHasSpare; }
+  // An exception leaves the frame.
+  void Unwinds(const PymemrunFrame* frame);
   void EventsMissed() { heard_from_ = FrameMark::next_serial(); }
 
   // Frames looked at so far by what is not the fast half.
@@ -78,8 +84,10 @@ class MarkedStack {
   StackNodes& nodes_;
   Tables* tables_ = nullptr;
   uint64_t valid_from_ = 0;  // serial of the first mark whose ids are not void
-  uint64_t heard_from_ = 0;  // serial of the first mark of kHeard that counts
+  // Serial of the first mark of kHeard or kLooping that counts.
+  uint64_t heard_from_ = 0;
   PymemrunHook hook_ = nullptr;
+  bool by_allocations_ = false;
   uint64_t frames_seen_ = 0;
   uint32_t depth_ = 0;
 };

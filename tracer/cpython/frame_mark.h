@@ -11,9 +11,12 @@
 //   evaluation loop has its stack pointer in that field, and the word there is
 //   free: the result will be put there. The call before it put its callable, or
 //   its container, or what it sends to a generator, into that word. So an odd
-//   number in it is this call's. A `for` over a generator puts nothing there
-//   before it waits, and where the generator raises nothing afterwards: a frame
-//   that waits in one is not marked.
+//   number in it is this call's.
+// - kLooping, from 3.12 on. A frame that waits for a generator in a `for` has
+//   that free word, too. What the generator yields or returns will be put
+//   there. But nothing was put there before, and nothing will be if the
+//   generator raises. These marks hold only as long as all such exceptions are
+//   heard, and MarkedStack forgets the frame with each.
 // - kHeard, up to 3.11. Where a profile or trace function was told of the call
 //   the field keeps, while the frame runs, what it was set to then; and it may
 //   yet be read. These marks are in two bytes that CPython does not use, and
@@ -37,17 +40,17 @@ namespace pymemrun {
 class FrameMark {
  public:
   // Puts a mark into the frame, which waits for `awaited`; false where it
-  // cannot have one now. `heard`: the hook heard its call, and what comes after
-  // it.
+  // cannot have one now. `heard`: the hook heard its call, and hears what comes
+  // after it; from 3.12 on, exceptions that enter a frame that waits are heard.
   bool Put(const PymemrunFrame* frame, Awaited awaited, bool heard) {
     const uint64_t now = FrameState(frame);
     const auto stack_top = static_cast<int32_t>(now);
     serial_ = ++last_serial_;
     if (awaited != Awaited::kNothing) {
-      if (!IsFreeSlot(frame, stack_top) || !HasWrittenSlot(frame, awaited)) {
+      kind_ = HasWrittenSlot(frame, awaited) ? kCalling : kLooping;
+      if (!IsFreeSlot(frame, stack_top) || (kind_ == kLooping && !heard)) {
         return false;
       }
-      kind_ = kCalling;
       state_ = now;
       Slot(frame) = SlotTag();
       return true;
@@ -57,7 +60,7 @@ class FrameMark {
       // From -2 on downwards.
       const uint32_t tag = ~(static_cast<uint32_t>(serial_ & 0x3fffffff) + 1);
       state_ = (now & ~uint64_t{0xffffffff}) | tag;
-    } else if (heard && FrameSpare(frame) != kToldOfCall) {
+    } else if (kHasSpare && heard && FrameSpare(frame) != kToldOfCall) {
       kind_ = kHeard;
       const uint64_t tag = (serial_ & (kHeardBit - 1)) | kHeardBit;
       state_ = (now & kAllButSpare) | tag << kSpareShift;
@@ -69,7 +72,7 @@ class FrameMark {
   }
 
   // Whether the frame is in the call that it was in at Put(). `heard_from`:
-  // marks of kHeard with earlier serials do not count.
+  // marks of kHeard and kLooping with earlier serials do not count.
   bool Stands(const PymemrunFrame* frame, Awaited awaited,
               uint64_t heard_from) const {
     if (FrameState(frame) != state_) return false;
@@ -78,6 +81,9 @@ class FrameMark {
         return true;
       case kCalling:
         return awaited != Awaited::kNothing && Slot(frame) == SlotTag();
+      case kLooping:
+        return awaited == Awaited::kGenerator && Slot(frame) == SlotTag() &&
+               serial_ >= heard_from;
       case kHeard:
         return awaited == Awaited::kNothing && serial_ >= heard_from;
     }
@@ -91,7 +97,7 @@ class FrameMark {
   static uint64_t next_serial() { return last_serial_ + 1; }
 
  private:
-  enum Kind : uint32_t { kRunning, kCalling, kHeard };
+  enum Kind : uint32_t { kRunning, kCalling, kLooping, kHeard };
 
   // The word above the stack of a frame that waits.
   static uint64_t& Slot(const PymemrunFrame* frame) {

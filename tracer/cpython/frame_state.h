@@ -53,6 +53,11 @@ inline bool HasWrittenSlot(const PymemrunFrame* frame, Awaited awaited) {
 #endif
 }
 
+#ifdef PYMEMRUN_PROFILE_SLOTS
+inline constexpr bool kHasSpare = true;
+#else
+inline constexpr bool kHasSpare = false;
+#endif
 inline constexpr int kSpareShift = 48;
 inline constexpr uint64_t kAllButSpare = (uint64_t{1} << kSpareShift) - 1;
 
@@ -68,12 +73,14 @@ inline void ClearSpare(const PymemrunFrame* frame) { FrameSpare(frame) = 0; }
 inline constexpr uint8_t kToldOfCall = 1;
 inline constexpr uint16_t kHeardBit = 0x8000;
 
-// Whether `hook` hears the thread's calls, so that marks of kHeard count.
+// Whether `hook` hears the thread's calls, so that marks of kHeard count; from
+// 3.12 on, exceptions that leave a generator, for those of kLooping. (Those of
+// an interpreter whose callbacks are not ours it cannot hear.)
 inline bool Hears(PymemrunHook hook, const PyThreadState* tstate) {
 #ifdef PYMEMRUN_PROFILE_SLOTS
   return hook != nullptr && tstate->c_profilefunc == hook;
 #else
-  return false;
+  return hook != nullptr && tstate->interp == PyInterpreterState_Main();
 #endif
 }
 // Whether its calls are events, and no callback of one is under way.

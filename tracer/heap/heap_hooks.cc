@@ -221,7 +221,7 @@ struct All {
       block = way.template Ask<D>(size);
     }
     if (D == kRaw) t_last_raw = block;
-    if (block != nullptr) LogAllocated<D>(block, size);
+    block == nullptr ? HeapLog::Fails(D == kObj) : LogAllocated<D>(block, size);
     return block;
   }
 

@@ -145,6 +145,11 @@ void HeapLog::Allocated(HotState& hot, PyThreadState* tstate,
                (block.by_tracing ? kHeapTracing : 0));
 }
 
+void HeapLog::Fails(bool of_object) {
+  HotState& hot = Hot();
+  if (of_object && hot.page != nullptr) hot.parts.stacks->EventsMissed();
+}
+
 void HeapLog::Freeing(HotState& hot, const void* address) {
   PutFree(hot, address, 0);
 }

@@ -29,6 +29,8 @@ class HeapLog {
  public:
   static void Allocated(HotState& hot, PyThreadState* tstate,
                         const HeapBlock& block);
+  // An allocation fails, of an object perhaps: its stack is not asked for.
+  static void Fails(bool of_object);
   // Before the free.
   static void Freeing(HotState& hot, const void* address);
   // Before a realloc of `address`; then Allocated, or where it failed Kept.

@@ -35,6 +35,7 @@ void StartTracing() {
   g_heap.samples.Record(true);
   if (g_recorded.sizes) g_parts.heap.GatherSizes();
   if (Hot().page == nullptr || !g_parts.pauses.is_on()) return;
+  g_parts.stacks.EventsMissed();
   g_parts.pauses.End(Hot());
   if (g_recorded.calls) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
 }

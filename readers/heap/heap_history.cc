@@ -31,6 +31,11 @@ double KeyOf(const HeapHistory::Series& series, HistoryOrder order) {
 
 }  // namespace
 
+double VarianceOfGain(double came, double went) {
+  constexpr double kReplaced = 2.5;
+  return came + went + kReplaced * std::min(came, went);
+}
+
 HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
     : HeapReplay(options.from_us, options.to_us == kEnd),
       from_us_(options.from_us),
@@ -157,7 +162,7 @@ std::vector<double> HeapHistoryReplay::GainVarianceOf(size_t number) const {
   for (size_t i = steps - 1; i-- > 0;) {
     came += kept[i + 1];
     const double went = at[i] - (at[steps - 1] - came);
-    variance[i] = came + std::max(went, 0.0);
+    variance[i] = VarianceOfGain(came, std::max(went, 0.0));
   }
   return variance;
 }

@@ -12,6 +12,12 @@
 
 namespace pymemrun {
 
+// Of samples of what came between two moments, and of what went. Where one
+// takes the other's place, as in a full cache, chance makes a rise at some
+// moment and line of many. That is why it counts for more: three errors of this
+// are four and a half of the sum.
+double VarianceOfGain(double came, double went);
+
 // One value for each moment: at each the series and the others add up to the
 // live bytes; tracing's own and what is reserved come beside them.
 struct HeapHistory {
@@ -19,8 +25,8 @@ struct HeapHistory {
     Place place;  // names live as long as the replay
     std::vector<double> bytes;
     std::vector<double> errors;  // one standard error each; empty: exact
-    // Variance of what came from each moment to the last one, of samples. What
-    // was alive at both has no part in it. Empty: exact.
+    // VarianceOfGain() from each moment to the last one. What was alive at both
+    // has no part in it. Empty: exact.
     std::vector<double> gain_variance;
     double peak_bytes = 0;
     double first_bytes = 0, last_bytes = 0;  // at these moments

@@ -270,7 +270,8 @@ TEST(HeapHistoryTest, WhatWasThereAllTheTimeIsNoErrorOfTheGain) {
   EXPECT_THAT(history.series[0].bytes, ElementsAre(0, 4096, 6144, 4096));
   constexpr double kOne = 512 * 512 * 12;
   EXPECT_THAT(history.series[0].gain_variance,
-              ElementsAre(2 * kOne, 2 * kOne, kOne, 0));
+              ElementsAre(2 * kOne, VarianceOfGain(kOne, kOne), kOne, 0));
+  EXPECT_EQ(VarianceOfGain(kOne, kOne), 4.5 * kOne);
 }
 
 }  // namespace

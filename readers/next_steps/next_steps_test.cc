@@ -171,6 +171,15 @@ TEST(RunAgainTest, TheSameIsRecorded) {
   EXPECT_EQ(AgainOf(light), "pymemrun --trace none job.py");
 }
 
+TEST(RunAgainTest, AProgramThatWasReadIsAskedFor) {
+  RunFacts facts = Usual();
+  facts.header.set_script("<stdin>");
+  facts.header.add_argv("python3");
+  facts.header.add_argv("-");
+  facts.header.add_argv("7");
+  EXPECT_EQ(AgainOf(facts), "pymemrun - 7 < SCRIPT");
+}
+
 // The run is not replaced, the next one is found, and can be made again.
 TEST(RunAgainTest, ANamedRunGetsAnotherName) {
   RunFacts facts = Usual();

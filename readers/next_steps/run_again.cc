@@ -88,7 +88,11 @@ void AddProgram(const Header& header, Words* words) {
     words->push_back(i > kMostWords ? "..." : ShellArgument(header.argv(i)));
     if (i > kMostWords) break;
   }
-  if (header.argv_size() >= 2) return;
+  if (header.argv_size() >= 2) {
+    const bool was_read = header.argv(1) == "-";  // from standard input
+    if (was_read) words->insert(words->end(), {"<", "SCRIPT"});
+    return;
+  }
   words->push_back(header.script().empty() ? "SCRIPT"
                                            : ShellWord(header.script()));
 }

@@ -125,6 +125,21 @@ TEST_F(DumpFilesTest, AFolderStandsForItsDumps) {
                                   "found none"));
 }
 
+// As a shell unfolds "run.*.obj.pb" of several children.
+TEST_F(DumpFilesTest, TheCommandMayStandBehindSeveralFiles) {
+  const TempFile one(builder_.Write()), other(builder_.Write());
+  const std::vector<std::string> behind = {one.path(), other.path(), "show",
+                                           list_address_};
+  const Printed printed = Objects(behind);
+  EXPECT_EQ(printed.code, kExitOk) << printed.err;
+  EXPECT_THAT(printed.out,
+              testing::AllOf(HasSubstr(one.path()), HasSubstr(other.path())));
+  EXPECT_THAT(Objects({one.path(), other.path(), "treemap", "-o", "x.svg"}).err,
+              HasSubstr("takes one FILE, found 2"));
+  EXPECT_THAT(Objects({one.path(), other.path()}).err,
+              HasSubstr("unknown command"));
+}
+
 TEST_F(DumpFilesTest, OfAFolderWhatIsNoDumpIsLeftOut) {
   const TempFolder folder;
   folder.Write("run.obj.pb", builder_.Write());

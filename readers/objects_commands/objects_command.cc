@@ -177,12 +177,13 @@ bool ObjectsCommand::Join(const std::string& path, bool is_needed,
 void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   ShowBehind("FILE", app);
-  // One, so that what follows is the object.
-  app->add_option_function<std::string>(
-         "FILE", [this](const std::string& path) { files_.paths = {path}; },
-         "A dump of the object graph, or one of Meliae's; a folder stands for "
-         "the dumps in it; - reads standard input.")
+  // So many, so that what follows is the object.
+  app->add_option("FILE", files_.paths,
+                  "A dump of the object graph, or one of Meliae's; a folder "
+                  "stands for the dumps in it; - reads standard input.")
       ->required()
+      ->expected(static_cast<int>(files_before_))
+      ->allow_extra_args(false)
       ->option_text("");
   AddIndex(app);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects_commands/objects_command.h"
@@ -16,7 +17,7 @@ std::string CommandsHelp(const CommandList& commands) {
   std::string text =
       "Says what is in a dump of the object graph, and what keeps it alive.\n"
       "Usage: pymemobj FILE\n"
-      "       pymemobj FILE COMMAND [options]\n"
+      "       pymemobj FILE... COMMAND [options]\n"
       "       pymemobj OLD diff NEW [options]\n"
       "\n"
       "Commands:\n";
@@ -32,6 +33,26 @@ std::string CommandsHelp(const CommandList& commands) {
 
 bool IsOption(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
+}
+
+// Null: there is none.
+ReportCommand* Named(const std::string& name, const CommandList& commands) {
+  for (const auto& command : commands) {
+    if (command->name() == name) return command.get();
+  }
+  return nullptr;
+}
+
+// Behind one FILE or several ("run.*.obj.pb"), or before them. `words.size()`:
+// nowhere.
+size_t CommandAt(const std::vector<std::string>& words,
+                 const CommandList& commands) {
+  for (size_t at = 1; at < words.size() && !IsOption(words[at]); ++at) {
+    if (Named(words[at], commands) != nullptr) return at;
+    if (at == 1 && Named(words[0], commands) != nullptr) return 0;
+  }
+  const bool is_first = !words.empty() && Named(words[0], commands) != nullptr;
+  return is_first ? 0 : words.size();
 }
 
 }  // namespace
@@ -51,26 +72,21 @@ int RunPymemobj(const std::vector<std::string>& arguments,
   if (first == "--version") {
     return PrintText(console, "pymemobj " PYMEMRUN_VERSION "\n");
   }
-  const auto named = [&commands](const std::string& wanted) {
-    return std::find_if(
-        commands.begin(), commands.end(),
-        [&wanted](const auto& known) { return known->name() == wanted; });
-  };
   std::vector<std::string> rest(arguments.begin(), arguments.end());
-  // The command may come first, too: FILE is then behind it.
-  size_t at = named(second) != commands.end() ? 1 : 0;
-  auto command = named(at == 1 ? second : first);
-  if (command == commands.end()) {
+  const size_t at = CommandAt(rest, commands);
+  ReportCommand* command = commands.front().get();  // of a FILE alone
+  if (at < rest.size()) {
+    command = Named(rest[at], commands);
+    command->SetFilesBefore(std::max<size_t>(at, 1));
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
     const bool has_command = !second.empty() && !IsOption(second);
     if (first.empty() || IsOption(first) || has_command) {
       SayUnknownCommand(has_command ? second : "", commands, console);
       return kExitUsage;
     }
-    command = commands.begin();  // of a FILE alone
-  } else {
-    rest.erase(rest.begin() + at);
   }
-  return RunCommand(rest, console, command->get());
+  return RunCommand(rest, console, command);
 }
 
 }  // namespace pymemrun

@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
 #define PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +35,8 @@ class ReportCommand {
   // What is in a folder stands for it: run files, if it takes these.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
   void SetOutput(std::string path) { files_.output = std::move(path); }
+  // How many FILEs stand before its name, where it stands behind them.
+  void SetFilesBefore(size_t count) { files_before_ = count; }
   // The files that it reads, so that none of them is written.
   virtual std::vector<std::string> FilesToRead() const { return files_.All(); }
   // Whether its options ask for no text.
@@ -60,6 +63,7 @@ class ReportCommand {
 
  protected:
   FileOptions files_;
+  size_t files_before_ = 1;
 
  private:
   bool for_machines_ = false;

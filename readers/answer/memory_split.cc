@@ -207,12 +207,32 @@ class Splitter {
 
   // No block has them.
   void TakeUnscannedFiles() {
-    const double bytes = std::min(
-        unseen_bytes_, static_cast<double>(pages_.UnscannedFileBytes()));
+    const double files = static_cast<double>(pages_.UnscannedFileBytes()) -
+                         UnscannedMappedBytes();
+    const double bytes = std::min(unseen_bytes_, files);
     if (bytes <= 0) return;
     unseen_bytes_ -= bytes;
     split_.file_bytes += bytes;
     holdings_.Add(pages_.index(), {}, bytes, 0, PartOf::kFile);
+  }
+
+  // Of mmap objects. The kernel counts their memory like files, since it may be
+  // shared.
+  double UnscannedMappedBytes() const {
+    if (heap_ == nullptr) return 0;
+    const HeapModel& heap = heap_->model();
+    const uint64_t page_bytes = pages_.model().page_bytes();
+    double bytes = 0;
+    for (const auto& [begin, part] : heap.mappings().parts()) {
+      const auto& mapping = heap.mappings().OfPart(part);
+      if (heap.sources()[mapping.source].pool) continue;
+      const uint64_t first = begin / page_bytes;
+      const uint64_t end = std::max(part.end / page_bytes, first);
+      const uint64_t seen = pages_.model().pages().Covered(first, end);
+      bytes += heap.WeightOf(mapping) *
+               static_cast<double>((end - first - seen) * page_bytes);
+    }
+    return bytes;
   }
 
   void AddPages(const PageOwner& owner, absl::string_view mapping,

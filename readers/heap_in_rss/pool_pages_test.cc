@@ -143,6 +143,42 @@ TEST(PoolPagesTest, AnMmapObjectIsItsMakersOwn) {
   }
 }
 
+// After the last scan. The kernel counts it together with 5 MiB of files.
+TEST(PoolPagesTest, AnMmapObjectIsNoFileBeforeItIsScanned) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  header.set_cwd("/src");
+  header.set_page_scan(true);
+  header.set_calls_off(true);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  HeapEvent map = MapEvent(
+      1000, kGiB, 40 * kMiB,
+      builder.AddStack(0, builder.AddCode("/src/job.py", "load", 3), 5));
+  map.code = builder.AddMapping("/usr/lib/lib-dynload/mmap.cpython-311.so");
+  const uint32_t python = builder.AddMapping("/usr/bin/python3");
+  builder.AddResidency(0, 10, 8 * kMiB,
+                       {{100, 8 * kMiB / kPage, python, true, false}});
+  builder.AddHeap({map});
+  Record record;
+  ProcessSample* const sample = record.mutable_process();
+  sample->set_time_us(200000);
+  sample->set_rss_bytes(53 * kMiB);
+  sample->set_hwm_bytes(53 * kMiB);
+  sample->set_file_bytes(53 * kMiB);
+  builder.AddRecord(record);
+  builder.Flush();
+  const TempFile file(sink.contents());
+  const Printed printed = Report({file.path(), "--json"});
+  const auto peak = nlohmann::json::parse(printed.out)["peak"];
+  EXPECT_EQ(peak["parts"]["native_heap"], 40 * kMiB) << printed.out;
+  EXPECT_EQ(peak["parts"]["files_and_code"], 5 * kMiB);
+  EXPECT_EQ(LineOf(peak, 5)["bytes"], 40 * kMiB);
+}
+
 TEST(PoolPagesTest, WhatBlocksLeaveInAMallocIsFree) {
   const auto peak = AnswerOf({.malloc = true});
   EXPECT_EQ(peak["parts"]["pools"], 0);

@@ -353,6 +353,7 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   if (states_ != nullptr) states_->Finish(now_ns);
   sampler_->WriteFinalizeRss();
   if (end != ProcessWatch::State::kSaidEnd) sampler_->WriteLastLook();
+  if (end == ProcessWatch::State::kExec) sampler_->WriteExecRss(now_ns);
   sampler_->Sample(now_ns, sampler_->has_counters());
   LetGo();
   // The program waits, so files on a slow disk may be left out.

@@ -121,6 +121,7 @@ TEST_F(CollectorProcessTest, ExecIsSeenWhetherAnnouncedOrNot) {
       StartTracing();
       PushRows(10);
       usleep(20000);
+      if (announced) page_->finalize_rss_pages = 700;
       page_->exec_pending.store(announced, std::memory_order_release);
       const char* const argv[] = {"sleep", "1000", nullptr};
       const char* const environment[] = {nullptr};
@@ -129,6 +130,8 @@ TEST_F(CollectorProcessTest, ExecIsSeenWhetherAnnouncedOrNot) {
     const FileContents file = Read();
     EXPECT_EQ(file.rows, 10u);
     EXPECT_EQ(file.footer.end(), Footer::EXEC);
+    EXPECT_EQ(std::count(file.rss.begin(), file.rss.end(), 700u * 4096),
+              announced ? 1 : 0);
     EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
     EXPECT_LT(file.footer.end_us(), 100000000u);  // it sleeps on
     TearDown();

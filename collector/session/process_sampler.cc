@@ -77,7 +77,15 @@ void ProcessSampler::WriteFinalizeRss() {
       in_.page->finalize_ns.load(std::memory_order_acquire);
   if (saw_finalize_ || time_ns == 0) return;
   saw_finalize_ = true;
-  // Page events tell it better.
+  WriteToldRss(time_ns);
+}
+
+void ProcessSampler::WriteExecRss(uint64_t time_ns) {
+  if (!saw_finalize_) WriteToldRss(time_ns);
+}
+
+// Page events tell it better.
+void ProcessSampler::WriteToldRss(uint64_t time_ns) {
   if (in_.has_pages || in_.page->finalize_rss_pages == 0) return;
   sample_.set_rss_bytes(uint64_t{in_.page->finalize_rss_pages} *
                         in_.page_bytes);

@@ -49,6 +49,8 @@ class ProcessSampler {
   void Follow(uint64_t now_ns);
   // When the program's own code has ended: RSS as the program read it then.
   void WriteFinalizeRss();
+  // The process became another program: the same, of that moment.
+  void WriteExecRss(uint64_t time_ns);
   // The process ended without a word: RSS as it was when it was read last.
   void WriteLastLook();
   // The record that says that there are counters, and what was refused. Nothing
@@ -63,6 +65,7 @@ class ProcessSampler {
   const ProcessSample& last() const { return sample_; }
 
  private:
+  void WriteToldRss(uint64_t time_ns);
   void FollowRss(uint64_t now_ns);
   void FollowPss(uint64_t now_ns);
   void Write(uint64_t time_ns);

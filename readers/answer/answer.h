@@ -40,6 +40,10 @@ struct Answer {
   AnswerMoment end;  // of the program's own code, before finalization
   // So much earlier than the end it was, as nothing later is known of RSS.
   uint64_t end_unknown_us = 0;
+  // Then RSS was at its peak: it may have risen further.
+  bool PeakIsOpen() const {
+    return end_unknown_us > 0 && end.split.rss_bytes >= 0.95 * peak_bytes;
+  }
   // Of a forked process: the lines of the parent's live blocks at the fork,
   // most bytes first. None: it is not forked, or the parent's file is not
   // there.

@@ -114,6 +114,7 @@ std::string AnswerJson(const Answer& answer) {
       ",\n \"caveats\": [", Caveats(answer), "]",
       ",\n \"duration_s\": ", Seconds(answer.facts.DurationUs()),
       ",\n \"peak_rss_bytes\": ", Whole(answer.peak_bytes),
+      ",\n \"peak_is_least\": ", answer.PeakIsOpen() ? "true" : "false",
       ",\n \"peak\": ", MomentJson(answer.peak),
       ",\n \"end\": ", MomentJson(answer.end), "}\n");
 }

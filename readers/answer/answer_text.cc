@@ -115,13 +115,21 @@ class AnswerWriter {
     return largest;
   }
 
+  std::string PeakText() const {
+    const bool is_open = answer_.PeakIsOpen();
+    std::string text = absl::StrCat("Peak ", is_open ? "at least " : "",
+                                    ShortBytes(answer_.peak_bytes), " at ",
+                                    HumanSeconds(answer_.peak.time_us), ".");
+    if (!is_open) return text;
+    return absl::StrCat(text, " RSS was not read in the last ",
+                        HumanSeconds(answer_.end_unknown_us), ".");
+  }
+
   void AddSentences() {
     const std::string loss = LossText(answer_);
     AddIfAny(loss);
     AddIfAny(CutText(answer_));
-    const std::string headline =
-        absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
-                     HumanSeconds(answer_.peak.time_us), ".");
+    const std::string headline = PeakText();
     std::string text = headline;
     const PlaceHolding* const first = First();
     if (split_.rss_bytes > 0) {

@@ -19,6 +19,7 @@ struct KilledRun {
   uint64_t read_us = 2950000;
   bool told = false;    // it said how it ended
   bool faults = false;  // page faults tell what comes and goes
+  uint64_t last_mib = 44;
 
   std::string Build() const {
     StringSink sink;
@@ -43,7 +44,7 @@ struct KilledRun {
     block.allocator = HEAP_MALLOC;
     builder.AddHeap({block});
     builder.AddResidency(1999990, 2000000, 44 * kMiB, {before, heap});
-    builder.AddProcess(read_us, 44 * kMiB, 44 * kMiB);
+    builder.AddProcess(read_us, last_mib * kMiB, 44 * kMiB);
     builder.AddHeap({FreeEvent(2980000, kStart)});
     Record record;
     Footer* const footer = record.mutable_footer();
@@ -74,6 +75,16 @@ TEST(KilledRunTest, TheAnswersEndIsWhenRssWasReadLast) {
                         "record: 44 MiB, that is 40 MiB\nlive blocks"));
 }
 
+// RSS may have risen further.
+TEST(KilledRunTest, APeakAtTheLastReadingIsTheLeast) {
+  EXPECT_THAT(AnswerText(*Read(KilledRun()), {}),
+              HasSubstr("Peak at least 44 MiB at 2.000 s. RSS was not read in "
+                        "the last 0.050 s."));
+  // It had fallen since.
+  EXPECT_THAT(AnswerText(*Read(KilledRun{.last_mib = 24}), {}),
+              HasSubstr("Peak 44 MiB at 2.000 s. job.py:3"));
+}
+
 TEST(KilledRunTest, WhereMoreIsKnownItIsTheEnd) {
   for (const KilledRun& run :
        {KilledRun{.told = true}, KilledRun{.faults = true},
@@ -84,6 +95,7 @@ TEST(KilledRunTest, WhereMoreIsKnownItIsTheEnd) {
     EXPECT_EQ(answer->end_unknown_us, 0u);
     EXPECT_EQ(answer->end.time_us, 3000000u);
     EXPECT_THAT(AnswerText(*answer, {}), Not(HasSubstr("before the last")));
+    EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("Peak 44 MiB at"));
   }
 }
 

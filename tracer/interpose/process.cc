@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "tracer/base/interposed_state.h"
+#include "tracer/base/statm.h"
 #include "tracer/interpose/interposed.h"
 #include "tracer/interpose/started_programs.h"
 #include "tracer/requests/request_signal.h"
@@ -27,6 +28,7 @@ class ExecMark {
   ExecMark(const char* path, char* const* argv, char* const* envp)
       : page_(TracedPage()), trap_(path, argv, envp) {
     if (page_ != nullptr) {
+      TellRss(Statm::ReadAnew(), Statm::ReadHwmPages());
       page_->exec_pending.store(1, std::memory_order_seq_cst);
       RequestSignal::BeforeExec(page_);
       if (!HasTracer(envp)) TellExec(path);
@@ -36,12 +38,20 @@ class ExecMark {
   ~ExecMark() {
     if (page_ == nullptr) return;
     RequestSignal::AfterExec();
+    TellRss(0, 0);
     page_->exec_pending.store(0, std::memory_order_release);
   }
   ExecMark(const ExecMark&) = delete;
   ExecMark& operator=(const ExecMark&) = delete;
 
  private:
+  // Nobody can read it once the new program is there.
+  void TellRss(uint32_t rss_pages, uint64_t hwm_pages) {
+    if (page_->finalize_ns.load(std::memory_order_relaxed) != 0) return;
+    page_->finalize_rss_pages = rss_pages;
+    page_->finalize_hwm_pages = hwm_pages;
+  }
+
   // A vfork child about to exec runs in the parent's memory; in any other
   // child the hot page is wiped. It may try several folders of $PATH.
   void CountVforkChild(char* const* envp) {

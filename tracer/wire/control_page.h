@@ -117,7 +117,7 @@ struct ControlPage {
   // From before the start on: whether that would be said.
   alignas(64) std::atomic<uint64_t> finalize_ns;
   uint32_t tells_finalize;
-  // Then, before finalize_ns is set; 0: not known.
+  // Then, before finalize_ns is set, or before an exec; 0: not known.
   uint32_t finalize_rss_pages;
   uint64_t finalize_hwm_pages;
   alignas(64) std::atomic<uint32_t> end_state;

@@ -1,5 +1,6 @@
 """--follow fork: each forked child that runs Python code has a run file of its
 own, with its own rows, whatever way it was forked."""
+import json
 import os
 import unittest
 
@@ -56,6 +57,23 @@ os.wait()
         self.assertEqual((rows[0]["what"], rows[0]["function"]),
                          ("CALL", "in_child"))
         self.assertEqual(child.header.first_rss_bytes, rows[0]["rss_bytes"])
+
+    def test_a_child_that_calls_nothing(self):
+        # The call of a type is no event, nor is a comprehension from 3.12 on.
+        for code in ("held = [bytearray(1 << 20) for _ in range(40)]",
+                     "for held in [[]] * 40: held += [bytearray(1 << 20)]"):
+            for options in (), ("--heap", "all"):
+                with self.subTest(code=code, options=options):
+                    _, children = self.run_family(f"""
+if (pid := os.fork()) == 0:
+    {code}
+    os._exit(0)
+""" + WAIT, *options, files=1)
+                    (child,) = children.values()
+                    lines = json.loads(child.report("heap", "--json", "--at",
+                                                    "exit", "--limit", "1"))
+                    self.assertIn("script.py", lines[0]["file"])
+                    self.assertGreater(lines[0]["live_bytes"], 30 << 20)
 
     def test_a_child_that_ends_by_itself_says_nothing(self):
         _, child = self.assert_one_child("""

@@ -179,11 +179,11 @@ inline PyThreadState* RingThread() {
 template <uint32_t D>
 inline void LogAllocated(void* block, size_t size) {
   HotState& hot = Hot();
-  if (hot.page == nullptr || !g_heap.samples.records()) return;
+  if (hot.page == nullptr) return g_heap.samples.Unheard(size);
+  if (!g_heap.samples.records()) return;
   PyThreadState* tstate = RingThread<D>();
-  const bool by_tracing = IsTracings<D>(tstate, size);
   const HeapBlock made = {block, size, static_cast<AllocatorKind>(D),
-                          by_tracing, nullptr};
+                          IsTracings<D>(tstate, size), nullptr};
   if (__builtin_expect(tstate == nullptr, 0)) {
     HeapAside::Allocated(made);
   } else {

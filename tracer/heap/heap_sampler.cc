@@ -102,8 +102,8 @@ bool HeapSampler::TakeClass(size_t size) const {
   return true;
 }
 
-void HeapSampler::Rest() {
-  t_heap_bytes_left = Bounded(kLongest);
+void HeapSampler::Rest(int64_t bytes) {
+  t_heap_bytes_left = bytes;
   for (int64_t& left : t_heap_left) left = Bounded(kLongest);
   t_drawn = 0;
 }

@@ -52,8 +52,10 @@ class HeapSampler {
   bool TakeBytes() const;
   bool TakeClass(size_t size) const;
 
-  // Nothing is taken on this thread until its counts are drawn again...
-  static void Rest();
+  // Nothing is taken on this thread, or for so many bytes, until its counts are
+  // drawn again...
+  static constexpr int64_t kForLong = 1'000'000'000'000'000'000;
+  static void Rest(int64_t bytes = kForLong);
   // ...as they are now, with its next allocation.
   static void DrawAnew();
 

@@ -7,6 +7,18 @@ void HeapSamples::Record(bool on) {
   state_.store(on ? kRecords : kRests, std::memory_order_relaxed);
 }
 
+void HeapSamples::WaitForGrowth(void (*call)()) {
+  unheard_.store(0, std::memory_order_relaxed);
+  grows_ = call;
+  if (call != nullptr) HeapSampler::Rest(kWorthBytes);
+}
+
+void HeapSamples::Unheard(size_t bytes) const {
+  if (grows_ == nullptr) return;
+  const size_t before = unheard_.fetch_add(bytes, std::memory_order_relaxed);
+  if (before < kWorthBytes && before + bytes >= kWorthBytes) grows_();
+}
+
 void HeapSamples::Add(const HeapBlock& block) {
   const HeapCost cost(control_);
   control_.Took(block.size);

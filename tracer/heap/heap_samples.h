@@ -12,9 +12,14 @@
 
 namespace pymemrun {
 
+// Allocations of so many bytes are worth the session of a forked child.
+inline constexpr size_t kWorthBytes = size_t{256} << 10;
+
 // By bytes, and by classes of sizes: Charge() counts an allocation; where that
-// is true, Take() says whether to record it.
+// is true, Take() says whether to record it. Where nothing is recorded
+// Counted() says how many bytes were counted since the thread was put to rest.
 struct ByBytes {
+  static size_t Counted(size_t) { return kWorthBytes; }
   static bool Charge(const HeapSampler&, size_t size) {
     return HeapSampler::ChargeBytes(size + (size == 0));
   }
@@ -23,6 +28,7 @@ struct ByBytes {
   }
 };
 struct ByClass {
+  static size_t Counted(size_t size) { return size; }
   static bool Charge(const HeapSampler& sampler, size_t size) {
     return sampler.ChargeClass(size);
   }
@@ -43,11 +49,18 @@ class HeapSamples {
   bool records() const { return Is(kRecords); }
   bool has_begun() const { return !Is(kNotBegun); }
 
+  // In a forked child that has no session yet: `call` is called once, within an
+  // allocation, when it is worth one. Null: no more.
+  void WaitForGrowth(void (*call)());
+  // So many bytes were allocated without a session.
+  void Unheard(size_t bytes) const;
+
   // Whether the allocation, which has been charged, is to be recorded.
   template <class By>
   bool Take(size_t size) const {
     if (SideRing::page() == nullptr) {  // a forked child, or tracing has ended
       HeapSampler::Rest();
+      Unheard(By::Counted(size));
       return false;
     }
     return By::Take(sampler_, size) && records();
@@ -75,6 +88,8 @@ class HeapSamples {
   SampledBlocks& blocks_;
   HeapRateControl& control_;
   std::atomic<int> state_{kNotBegun};
+  void (*grows_)() = nullptr;
+  mutable std::atomic<size_t> unheard_{0};
 };
 
 }  // namespace pymemrun

@@ -12,6 +12,7 @@
 #include "tracer/calls/call_hooks.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/gil/gil_hooks.h"
+#include "tracer/heap/heap_parts.h"
 #include "tracer/interpose/interposed.h"
 #include "tracer/pages/page_events.h"
 #include "tracer/ring/side_ring.h"
@@ -57,6 +58,7 @@ struct Forking {
   const PymemrunFrame* frame;
   uint32_t position;
   uint32_t rss_pages, grown_pages;  // at the fork, and since
+  bool waits;
 };
 constinit Forking g_forking = {};
 
@@ -111,6 +113,8 @@ bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
 bool BeginNow() {
   const uint32_t rss_pages = Statm::ReadAnew();
   g_forking.grown_pages = rss_pages - std::min(rss_pages, g_forking.rss_pages);
+  g_forking.waits = false;
+  g_heap.samples.WaitForGrowth(nullptr);
   const bool records = g_forking.begin();
   if (records) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
   return records;
@@ -124,6 +128,24 @@ bool OnEvent(void*, const PymemrunFrame* frame, EventWhat what,
   return records;
 }
 
+// Some code has no events: from CPython 3.12 on a comprehension is no call, and
+// the call of a type never was one. Memory that it takes begins a session, too.
+void Grows();
+int Grew(void*) {
+  const PymemrunFrame* frame = PymemrunTopFrame(PyThreadState_Get());
+  if (Hot().page != nullptr || !g_forking.waits) return 0;
+  if (StillForks(frame) || Execs(frame)) {
+    g_heap.samples.WaitForGrowth(Grows);
+    return 0;
+  }
+  BeginNow();
+  g_parts.slot.Unwatch();
+  return 0;
+}
+
+// Within an allocation: the interpreter calls as soon as it is ready.
+void Grows() { Py_AddPendingCall(Grew, nullptr); }
+
 // Called by the interpreter in the child, as the first of those that it calls
 // there. Where a child's next event cannot be waited for, this is the moment.
 PyObject* AfterFork(PyObject*, PyObject*) {
@@ -134,6 +156,8 @@ PyObject* AfterFork(PyObject*, PyObject*) {
   g_forking.rss_pages = Statm::ReadAnew();
   g_forking.frame = frame;
   g_forking.position = frame != nullptr ? PymemrunFramePosition(frame) : 0;
+  g_forking.waits = true;
+  g_heap.samples.WaitForGrowth(Grows);
   if (!g_parts.slot.Watch({OnEvent, nullptr})) BeginNow();
   Py_RETURN_NONE;
 }

@@ -18,8 +18,9 @@ class Forks {
   static void Watch();
 
   // From here on `begin` is called in each forked child that the interpreter
-  // knows of, at its first Python code behind the call that forked: then the
-  // interpreter is as it should be, and other threads are gone. What the child
+  // knows of, at its first Python code behind the call that forked, or where it
+  // allocates much before: then the interpreter is as it should be, and other
+  // threads are gone. What the child
   // does by the module `os` does not count. Not called where orphans become the
   // program's own children: below a subreaper or in a PID namespace that it
   // made. GIL, after Py_Initialize. Once.

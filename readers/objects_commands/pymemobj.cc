@@ -35,7 +35,7 @@ bool IsOption(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
-// Null: there is none.
+// Null: no command has that name.
 ReportCommand* Named(const std::string& name, const CommandList& commands) {
   for (const auto& command : commands) {
     if (command->name() == name) return command.get();

@@ -68,6 +68,7 @@ std::string PartsJson(const MemorySplit& split) {
       {"pools", split.pool_bytes},
       {"free", split.free_bytes},
       {"files_and_code", split.file_bytes},
+      {"file_copies", split.copied_bytes},
       {"stacks", split.stack_bytes},
       {"before_tracing", split.before_bytes},
       {"since_fork", split.since_fork_bytes},

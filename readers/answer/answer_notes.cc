@@ -94,6 +94,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {"pools of C libraries", split.pool_bytes},
       {FreeLabel(answer), split.free_bytes},
       {"files and code", split.file_bytes},
+      {"written copies of files", split.copied_bytes},
       {BeforeLabel(answer), split.before_bytes},
       {"since the fork, untraced", split.since_fork_bytes},
       {"stacks of threads", split.stack_bytes},

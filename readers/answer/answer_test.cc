@@ -320,5 +320,54 @@ TEST(AnswerTest, WhoWritesTheFileIsKnown) {
       Writing::kNo);
 }
 
+// Line 5 maps a file privately, and writes to 2 of its 3 MiB.
+TEST(AnswerTest, WrittenPagesOfAPrivateFileAreCopies) {
+  for (const bool scan : {false, true}) {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_cwd("/src");
+    header.set_calls_off(true);
+    header.set_first_rss_bytes(kMiB);
+    header.set_page_scan(scan);
+    header.set_page_period(scan ? 0 : 1);
+    header.set_heap(HEAP_ALL);
+    header.set_heap_native(true);
+    builder.AddHeader(header);
+    builder.AddThread("MainThread", 4711);
+    const uint32_t five =
+        builder.AddStack(0, builder.AddCode("/src/job.py", "<module>", 1), 5);
+    const uint32_t none = builder.AddMapping("");
+    const uint32_t file = builder.AddMapping("/data/table.bin");
+    const ResidentRange before = {100, kMiB / kPage, none, false, false};
+    builder.AddResidency(0, 10, kMiB, {before});
+    PageEntry touched =
+        RangeEntry(1000, PAGES_POPULATED, kStart / kPage, 3 * kMiB / kPage);
+    touched.stack = five;
+    touched.mapping = file;
+    if (!scan) builder.AddPages({touched});
+    // RSS grows while it allocates.
+    builder.AddHeap({AllocEvent(1000, 100 * kPage, 64, five)});
+    builder.AddResidency(
+        1990, 2000, 4 * kMiB,
+        {before,
+         {kStart / kPage, 2 * kMiB / kPage, file, false, false},
+         {(kStart + 2 * kMiB) / kPage, kMiB / kPage, file, true, false}});
+    builder.AddProcess(3000, 4 * kMiB, 4 * kMiB);
+    builder.Flush();
+    const TempFile contents(sink.contents());
+    const Console console = {"pymemreport", nullptr, 1, 2};
+    const auto answer =
+        ReadAnswer(RereadFile::Open(contents.path(), console).get());
+    const MemorySplit& split = answer->peak.split;
+    EXPECT_EQ(split.copied_bytes, 2 * kMiB) << scan;
+    EXPECT_EQ(split.file_bytes, kMiB);
+    EXPECT_EQ(split.unattributed_bytes, 0);
+    ASSERT_FALSE(split.places.empty());
+    EXPECT_EQ(split.places[0].place.line, scan ? 0u : 5u);  // nobody saw it
+    EXPECT_NEAR(split.places[0].bytes, 3 * kMiB, kPage);
+  }
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -168,11 +168,11 @@ class Splitter {
       // Estimates may come to more than there is.
       split_.free_bytes = std::max(split_.free_bytes, 0.0);
     }
-    split_.unattributed_bytes = rss_bytes - split_.python_bytes -
-                                split_.native_bytes - split_.pool_bytes -
-                                split_.free_bytes - split_.file_bytes -
-                                split_.stack_bytes - split_.before_bytes -
-                                split_.since_fork_bytes - split_.tracing_bytes;
+    split_.unattributed_bytes =
+        rss_bytes - split_.python_bytes - split_.native_bytes -
+        split_.pool_bytes - split_.free_bytes - split_.file_bytes -
+        split_.copied_bytes - split_.stack_bytes - split_.before_bytes -
+        split_.since_fork_bytes - split_.tracing_bytes;
     // More pages are known than there are: some of the free ones have left
     // unseen.
     TakeGone(&split_.free_bytes);
@@ -196,10 +196,10 @@ class Splitter {
   void SplitPages() {
     const ResidentModel& model = pages_.model();
     split_.before_bytes = static_cast<double>(model.UnlistedBeforeBytes());
-    ForEachMapped(pages_, [&](const PageMap::Range& range, uint32_t id,
-                              uint32_t mapping) {
+    ForEachPart(pages_, [&](const PageMap::Range& range, uint32_t id,
+                            uint32_t mapping, bool copied) {
       const PageOwner& owner = model.owners()[id];
-      AddPages(owner, pages_.index().MappingName(mapping),
+      AddPages(owner, pages_.index().MappingName(mapping), copied,
                static_cast<double>((range.end - range.begin) * owner.weight) *
                    page_bytes_);
     });
@@ -235,7 +235,7 @@ class Splitter {
     return bytes;
   }
 
-  void AddPages(const PageOwner& owner, absl::string_view mapping,
+  void AddPages(const PageOwner& owner, absl::string_view mapping, bool copied,
                 double bytes) {
     if (owner.before_tracing()) {
       split_.before_bytes += bytes;
@@ -247,10 +247,15 @@ class Splitter {
       return;
     }
     const bool of_file = kind == PageKind::kFile;
-    (of_file ? split_.file_bytes : anonymous_bytes_) += bytes;
+    (!of_file ? anonymous_bytes_
+     : copied ? split_.copied_bytes
+              : split_.file_bytes) += bytes;
     // Of anonymous memory the blocks tell more.
     if (!of_file && heap_ != nullptr) return;
-    holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
+    // Without rows nobody knows when RSS grew by them.
+    const bool is_likely = of_file && copied && !pages_.header().calls_off();
+    holdings_.Add(pages_.index(),
+                  is_likely ? owner.likely_origin() : owner.origin(), bytes, 0,
                   of_file ? PartOf::kFile : PartOf::kBlocks);
   }
 

@@ -6,7 +6,8 @@
 // says. What lies in pools that C libraries keep is charged to who touched it,
 // see FindPools(): how much of it is in use nobody knows. What blocks leave of
 // anonymous memory is free memory that an allocator keeps, or was never
-// recorded. Pages of files are charged to who touched them.
+// recorded. Pages of files, and copies of them, are charged to who touched
+// them.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
 
@@ -53,6 +54,7 @@ struct MemorySplit {
   double pool_bytes = 0;    // pools of libraries: in use or free
   double free_bytes = 0;    // the rest of anonymous memory
   double file_bytes = 0;    // code and data of files
+  double copied_bytes = 0;  // private copies of their pages, made by writes
   double stack_bytes = 0;   // of threads
   double before_bytes = 0;  // what was there before tracing
   // Of a forked process: what came after the fork, before tracing.

@@ -127,17 +127,20 @@ FileTimeline::FileTimeline(const EvenSteps& steps, uint64_t until_us,
       count_(steps.count) {}
 
 void FileTimeline::TakeValues(uint64_t) {
-  std::vector<uint64_t> pages(model().owners().size());
-  ForEachMapped(*this, [&](const PageMap::Range& range, uint32_t owner,
-                           uint32_t mapping) {
+  const size_t owners = model().owners().size();
+  std::vector<uint64_t> pages(2 * owners);  // then those that were copied
+  ForEachPart(*this, [&](const PageMap::Range& range, uint32_t owner,
+                         uint32_t mapping, bool copied) {
     if (KindOf(index().MappingName(mapping)) != PageKind::kFile) return;
-    pages[owner] += range.end - range.begin;
+    pages[owner + (copied ? owners : 0)] += range.end - range.begin;
   });
-  for (uint32_t id = 1; id < pages.size(); ++id) {
-    const PageOwner& owner = model().owners()[id];
-    if (pages[id] == 0 || owner.before_tracing()) continue;
-    AddPlace(WithoutFunction(PlaceOf(GroupBy::kLine, index(), owner.origin())),
-             pages[id] * owner.weight * model().page_bytes());
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const PageOwner& owner = model().owners()[i % owners];
+    if (pages[i] == 0 || owner.before_tracing()) continue;
+    const bool is_likely = i >= owners && !header().calls_off();
+    const Origin origin = is_likely ? owner.likely_origin() : owner.origin();
+    AddPlace(WithoutFunction(PlaceOf(GroupBy::kLine, index(), origin)),
+             pages[i] * owner.weight * model().page_bytes());
   }
 }
 

@@ -26,6 +26,14 @@ class PageMappings {
     if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
     return later_range->mapping;
   }
+  // Whether the page is of a private mapping of a file, and the kernel said
+  // that it is not of the file: it was copied when it was written.
+  bool IsCopied(uint64_t page, const PageOwner& owner) {
+    if (owner.before_tracing()) return false;
+    const ResidentRange* range = ranges_.Find(page);
+    if (range == nullptr) range = later_.Find(page);
+    return range != nullptr && !range->file_backed;
+  }
   // Up to where Of() gives what it gave last, of this page.
   uint64_t End(uint64_t page) const {
     return std::min(ranges_.End(page), later_.End(page));
@@ -35,20 +43,29 @@ class PageMappings {
   RangeCursor ranges_, later_;
 };
 
-// Calls `visit(pages, owner, mapping)` for pages side by side that have these
-// in common, in the order of addresses. Pages: a PageMap::Range.
+// Calls `visit(pages, owner, mapping, copied)` for pages side by side that have
+// these in common, in the order of addresses. Pages: a PageMap::Range; copied:
+// see IsCopied(), which says something of pages of files alone.
 template <typename Visit>
-void ForEachMapped(const ResidentReplay& replay, Visit visit) {
+void ForEachPart(const ResidentReplay& replay, Visit visit) {
   PageMappings mappings(replay);
   replay.model().pages().ForEach([&](const PageMap::Run& run) {
     const PageOwner& owner = replay.model().owners()[run.owner];
     for (uint64_t page = run.begin; page < run.end;) {
       const uint32_t mapping = mappings.Of(page, owner);
       const uint64_t end = std::min(run.end, mappings.End(page));
-      visit(PageMap::Range{page, end}, run.owner, mapping);
+      visit(PageMap::Range{page, end}, run.owner, mapping,
+            mappings.IsCopied(page, owner));
       page = end;
     }
   });
+}
+// Without `copied`.
+template <typename Visit>
+void ForEachMapped(const ResidentReplay& replay, Visit visit) {
+  ForEachPart(replay, [&visit](const PageMap::Range& range, uint32_t owner,
+                               uint32_t mapping,
+                               bool) { visit(range, owner, mapping); });
 }
 
 }  // namespace pymemrun

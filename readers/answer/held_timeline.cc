@@ -1,8 +1,5 @@
 #include "readers/answer/held_timeline.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -15,16 +12,6 @@ namespace {
 constexpr uint64_t kMostLooks = uint64_t{1} << 24;
 
 }  // namespace
-
-absl::StatusOr<size_t> HeapBeside::Source::Read(char* buffer, size_t size) {
-  ssize_t read = 0;
-  do {
-    read = pread(fd_, buffer, size, static_cast<off_t>(offset_));
-  } while (read < 0 && errno == EINTR);
-  if (read < 0) return absl::ErrnoToStatus(errno, "read");
-  offset_ += static_cast<uint64_t>(read);
-  return static_cast<size_t>(read);
-}
 
 bool HeapBeside::Heap::OnHeap(const HeapEvent* events, size_t count) {
   // A batch comes in several pieces where it is long.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "format/records/read_steps.h"
-#include "format/stream/byte_io.h"
 #include "readers/answer/memory_split.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/resident/timeline.h"
+#include "readers/run/reread_file.h"
 
 namespace pymemrun {
 
@@ -31,15 +31,6 @@ class HeapBeside {
   void KnowThreads(const RunIndex& earlier) { heap_.KnowThreads(earlier); }
 
  private:
-  class Source final : public ByteSource {
-   public:
-    explicit Source(int fd) : fd_(fd) {}
-    absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
-
-   private:
-    const int fd_;
-    uint64_t offset_ = 0;
-  };
   // Holds back what is later than it is asked for.
   class Heap final : public HeapReplay {
    public:
@@ -52,7 +43,7 @@ class HeapBeside {
     size_t next_ = 0;
   };
 
-  Source source_;
+  BesideSource source_;
   Heap heap_;
   ReadSteps reader_;
   bool at_end_ = false;

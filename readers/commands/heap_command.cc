@@ -360,21 +360,21 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
-  HeapTimes times;
-  std::vector<HeapMoment> moments =
-      FindHeapMoments(Moments(), file.get(), console, &code,
-                      by_ == GroupBy::kTask ? &times : nullptr);
+  const bool by_task = by_ == GroupBy::kTask;
+  TaskStepsReader tasks(file.get());
+  tasks.LeaveNames();
+  std::vector<HeapMoment> moments = FindHeapMoments(
+      Moments(), file.get(), console, &code, by_task ? &tasks : nullptr);
   if (moments.empty()) return code;
   HeapMoments replay(std::move(moments), /*to_end=*/true);
   replay.CountTemporary(temporary_);
-  TaskTimelineReader tasks;
-  if (by_ == GroupBy::kTask) {
-    tasks.OnlyAt(&times);
-    if (!ReadTaskSteps(file.get(), console, &tasks, &code)) return code;
-    const bool with_stacks = stacks_.any() || leaks_ || table_.view.any();
-    replay.TellTasksApart(&tasks, SourcesOfTasks(with_stacks));
+  if (by_task) {
+    if (!HasTaskSteps(*file, console, tasks, &code)) return code;
+    replay.TellTasksApart(&tasks, stacks_.any() || leaks_ || table_.view.any(),
+                          [](const HeapSource&) {});
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
+  if (by_task && !ReadTaskNames(replay.model(), &tasks)) return kExitFailed;
   if ((temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) ||
       (reserved_ && SayNothingReserved(replay, files_.paths[0], console))) {
     return kExitUsage;

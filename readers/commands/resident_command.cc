@@ -15,7 +15,7 @@
 #include "readers/resident/resident_table.h"
 #include "readers/resident/stack_tree.h"
 #include "readers/run/reread_file.h"
-#include "readers/task_steps/task_timeline.h"
+#include "readers/task_steps/task_steps_reader.h"
 
 namespace pymemrun {
 namespace {
@@ -115,13 +115,12 @@ std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
 // The blocks alive at a moment; nullptr: there is nothing to report, which has
 // been said.
 std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
-                                        const TaskTimelineReader* tasks,
+                                        const TaskStepsReader* tasks,
                                         const Console& console, int* code) {
   auto heap =
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
   heap->BeginWithNothing();
-  if (tasks != nullptr)
-    heap->TellTasksApart(tasks, TaskSources::kStacksOfTasks);
+  if (tasks != nullptr) heap->TellTasksApart(tasks, /*with_stacks=*/true);
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }
@@ -139,7 +138,7 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   const auto at = FindMoment(*finder, at_, file.get(), console, &code);
   if (!at.has_value()) return code;
   ResidentReplay replay(at->UntilUs(), finder->hindsight());
-  TaskTimelineReader steps;
+  TaskStepsReader steps(file.get());
   const bool by_task = by_ == GroupBy::kTask;
   if (by_task) {
     if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;

@@ -11,7 +11,7 @@
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/summary/facts_reader.h"
-#include "readers/task_steps/task_timeline.h"
+#include "readers/task_steps/task_steps_reader.h"
 #include "readers/threads/caused_growth.h"
 
 namespace pymemrun {
@@ -55,7 +55,7 @@ class TopCommand final : public ReportCommand {
   struct Input {
     std::string path;
     std::unique_ptr<RereadFile> file;
-    std::unique_ptr<TaskTimelineReader> tasks;
+    std::unique_ptr<TaskStepsReader> tasks;
     std::unique_ptr<ThreadReplay> caused;
   };
   bool WantsCaused() const {
@@ -115,7 +115,7 @@ bool TopCommand::Open(const Console& console, Input* input, int* code) const {
   if (file == nullptr) return failed(kExitFailed);
   int why = kExitOk;
   if (NeedsSteps()) {
-    input->tasks = std::make_unique<TaskTimelineReader>();
+    input->tasks = std::make_unique<TaskStepsReader>(file);
     if (!ReadTaskSteps(file, console, input->tasks.get(), &why)) {
       return failed(why);
     }

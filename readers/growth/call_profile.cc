@@ -65,7 +65,7 @@ void CallProfile::Charge(const Row& row, int64_t change,
   Slot(row.thread, &threads_)->Add(change);
   if (steps_ == nullptr) return;
   const uint32_t task =
-      steps_->timeline().TaskAt(index.FirstThread(row.thread), row.time_us);
+      steps_->TaskAt(index.FirstThread(row.thread), row.time_us);
   tasks_[task].Add(change);
 }
 

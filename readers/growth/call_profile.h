@@ -35,7 +35,7 @@
 #include "readers/places/place_table.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/run_index.h"
-#include "readers/task_steps/task_timeline.h"
+#include "readers/task_steps/task_steps_reader.h"
 
 namespace pymemrun {
 
@@ -61,7 +61,7 @@ class CallProfile {
   }
   // The same of rows by task: `tasks` knows the run's steps, and must outlive
   // it.
-  void TellTasksApart(const TaskTimelineReader* tasks) { steps_ = tasks; }
+  void TellTasksApart(const TaskStepsReader* tasks) { steps_ = tasks; }
   // To be called before Add(): RSS when tracing began, and what dRSS is
   // measured against.
   void SetHeader(const Header& header);
@@ -113,7 +113,7 @@ class CallProfile {
   uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_, callers_;
   std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
-  const TaskTimelineReader* steps_ = nullptr;
+  const TaskStepsReader* steps_ = nullptr;
   absl::flat_hash_map<uint32_t, RssTotals> tasks_;
   std::optional<ThreadFilter> filter_;  // nothing: all threads are kept
   RssTotals other_threads_;

@@ -18,7 +18,65 @@ enum Sum : uint32_t { kNoRoom, kSum, kTracingSum, kReservedSum, kSums };
 
 }  // namespace
 
-HeapModel::HeapModel(const Limits& limits) : limits_(limits), sources_(1) {}
+uint32_t HeapSources::Find(const HeapSource::Key& key) const {
+  const auto found = numbers_.find(key);
+  return found != numbers_.end() ? found->second : 0;
+}
+
+uint32_t HeapSources::Make(const HeapSource::Key& key) {
+  if (free_.empty()) {
+    if (all_.size() > most_) return 0;
+    free_.push_back(static_cast<uint32_t>(all_.size()));
+    all_.emplace_back();
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  all_[number].key = key;
+  numbers_.emplace(key, number);
+  return number;
+}
+
+void HeapSources::LetIdleGo(uint64_t peak_number) {
+  for (uint32_t number = 1; number < all_.size(); ++number) {
+    HeapSource& source = all_[number];
+    const bool was_at_peak =
+        source.kept_for == peak_number && source.kept.recorded != 0;
+    // Numbers that are free have allocated nothing.
+    if (source.allocated.recorded == 0 || source.live.recorded != 0 ||
+        source.temporary.recorded != 0 || was_at_peak || source.held) {
+      continue;
+    }
+    let_go_(source);
+    if (source.counts()) gone_.Add(source.allocated);
+    numbers_.erase(source.key);
+    source = HeapSource();
+    free_.push_back(number);
+  }
+  many_ = std::max(kMany, 2 * numbers_.size());
+}
+
+void HeapSources::HoldLive() {
+  for (HeapSource& source : all_) source.held |= source.live.recorded != 0;
+}
+
+HeapSums HeapSources::Allocated() const {
+  HeapSums sums = gone_;
+  for (const HeapSource& source : all_) {
+    if (source.counts()) sums.Add(source.allocated);
+  }
+  return sums;
+}
+
+void HeapSources::BeginAnew() {
+  for (HeapSource& source : all_) {
+    source.allocated = source.live;
+    source.temporary = HeapSums();
+  }
+  gone_ = HeapSums();
+}
+
+HeapModel::HeapModel(const Limits& limits)
+    : limits_(limits), sources_(limits.sources) {}
 
 void HeapModel::TellTasksApart(TaskOfEvent task_of, bool with_stacks) {
   task_of_ = std::move(task_of);
@@ -27,9 +85,10 @@ void HeapModel::TellTasksApart(TaskOfEvent task_of, bool with_stacks) {
 
 void HeapModel::SumUp() {
   sums_up_ = true;
-  sources_.resize(kSums);
-  sources_[kTracingSum].tracing = true;
-  sources_[kReservedSum].reserved = true;
+  std::vector<HeapSource>& sources = sources_.all();
+  sources.resize(kSums);
+  sources[kTracingSum].tracing = true;
+  sources[kReservedSum].reserved = true;
 }
 
 void HeapModel::SetTracing(uint32_t stack) {
@@ -198,7 +257,7 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
 }
 
 HeapSource& HeapModel::Change(uint32_t number) {
-  HeapSource& source = sources_[number];
+  HeapSource& source = sources_.all()[number];
   if (source.kept_for != peak_number_) {
     source.kept_for = peak_number_;
     source.kept = source.live;
@@ -236,42 +295,32 @@ uint32_t HeapModel::SourceOf(const HeapEvent& event) {
     last_of_stack_.resize(key.stack + 1 + last_of_stack_.size());
   }
   uint32_t& last = last_of_stack_[key.stack];
-  if (last == 0 || !(sources_[last].key == key)) last = FindSource(key);
+  if (last == 0 || !(sources()[last].key == key)) last = FindSource(key);
   return last;
 }
 
 uint32_t HeapModel::FindSource(const HeapSource::Key& key) {
-  const auto found = numbers_.find(key);
-  if (found != numbers_.end()) return found->second;
-  if (sources_.size() > limits_.sources) return 0;
-  const auto number = static_cast<uint32_t>(sources_.size());
-  sources_.emplace_back();
-  sources_.back().key = key;
-  sources_.back().tracing = IsTracing(key.stack);
-  sources_.back().reserved = key.allocator >= HEAP_MMAP;
-  sources_.back().pool =
-      sources_.back().reserved && !block_mappers_.contains(key.code);
-  numbers_.emplace(key, number);
+  uint32_t number = sources_.Find(key);
+  if (number != 0) return number;
+  if (sources_.are_many()) {
+    sources_.LetIdleGo(peak_number_);
+    std::fill(last_of_stack_.begin(), last_of_stack_.end(), 0);
+  }
+  number = sources_.Make(key);
+  if (number == 0) return 0;
+  HeapSource& source = sources_.all()[number];
+  source.tracing = IsTracing(key.stack);
+  source.reserved = key.allocator >= HEAP_MMAP;
+  source.pool = source.reserved && !block_mappers_.contains(key.code);
   return number;
 }
 
 void HeapModel::BeginAnew() {
-  for (HeapSource& source : sources_) {
-    source.allocated = source.live;
-    source.temporary = HeapSums();
-  }
+  sources_.BeginAnew();
   ++peak_number_;
   peak_bytes_ = live_.bytes;
   peak_us_ = 0;
   unmatched_frees_ = missed_frees_ = 0;
-}
-
-HeapSums HeapModel::Allocated() const {
-  HeapSums sums;
-  for (const HeapSource& source : sources_) {
-    if (source.counts()) sums.Add(source.allocated);
-  }
-  return sums;
 }
 
 HeapSums HeapModel::Freed() const {

@@ -57,6 +57,7 @@ class HeapModel {
   // task sources of its own, or one. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
   void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
+  HeapSources* mutable_sources() { return &sources_; }
   // Tells apart what counts, tracing's own and what is reserved alone. Before.
   void SumUp();
   // What this stack allocates is tracing's own: no part of live() and the peak.
@@ -71,17 +72,17 @@ class HeapModel {
   void BeginAnew();
 
   const HeapSums& live() const { return live_; }  // without tracing's own
-  HeapSums Allocated() const;
+  HeapSums Allocated() const { return sources_.Allocated(); }
   HeapSums Freed() const;
   // The highest live().bytes that there was, and when it was reached first.
   double peak_bytes() const { return peak_bytes_; }
   uint64_t peak_us() const { return peak_us_; }
 
   // By number of the source. Number 0 holds those that found no room.
-  const std::vector<HeapSource>& sources() const { return sources_; }
+  const std::vector<HeapSource>& sources() const { return sources_.all(); }
   // What was alive of a source at the peak.
   const HeapSums& AtPeak(uint32_t source) const {
-    const HeapSource& of = sources_[source];
+    const HeapSource& of = sources()[source];
     return of.kept_for == peak_number_ ? of.kept : of.live;
   }
   // Live blocks by address.
@@ -127,9 +128,8 @@ class HeapModel {
   absl::flat_hash_map<uint64_t, Block> blocks_;
   HeapMappings mappings_;
   absl::flat_hash_map<uint32_t, std::vector<MovedPart>> moved_;  // by thread
-  std::vector<HeapSource> sources_;
+  HeapSources sources_;
   std::vector<uint32_t> last_of_stack_;  // the source found last; 0: none yet
-  absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
   TaskOfEvent task_of_;
   WaitCursor waits_;
   bool joins_stacks_ = false, sums_up_ = false;

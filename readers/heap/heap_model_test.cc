@@ -255,5 +255,43 @@ TEST(HeapModelTest, WhatFindsNoRoomIsCounted) {
   EXPECT_EQ(model.sources()[0].allocated.bytes, 10);
 }
 
+// As those of tasks of a server are: each allocates for a while.
+TEST(HeapModelTest, SourcesWithNothingAliveAreLetGo) {
+  constexpr uint32_t kTasks = 300000;
+  HeapModel model;
+  uint32_t task = 0;
+  model.TellTasksApart([&task](const HeapEvent&) { return task; }, false);
+  double gone_bytes = 0;
+  std::vector<bool> is_gone(kTasks + 1);
+  model.mutable_sources()->set_let_go([&](const HeapSource& source) {
+    gone_bytes += source.allocated.bytes;
+    is_gone[source.key.task] = true;
+  });
+  HeapEvent event;
+  event.stack = event.thread = 1;
+  event.size = 16;
+  for (task = 1; task <= kTasks; ++task) {
+    event.address = 0x1000 + 16 * task;
+    event.is_free = false;
+    model.Add(&event, 1);
+    if (task == 7) model.mutable_sources()->HoldLive();
+    if (task % 1000 == 0) continue;
+    event.is_free = true;
+    model.Add(&event, 1);
+  }
+  EXPECT_EQ(model.Allocated().bytes, 16.0 * kTasks);
+  EXPECT_EQ(model.live().bytes, 16.0 * kTasks / 1000);
+  EXPECT_LT(model.sources().size(), 40000u);
+  double kept_bytes = 0;
+  for (uint32_t i = 1; i < model.sources().size(); ++i) {
+    kept_bytes += model.sources()[i].allocated.bytes;
+  }
+  EXPECT_EQ(gone_bytes + kept_bytes, 16.0 * kTasks);
+  EXPECT_TRUE(is_gone[1]);
+  EXPECT_FALSE(is_gone[7]);  // it was alive when live ones were to be held
+  EXPECT_FALSE(is_gone[1000]);
+  EXPECT_FALSE(is_gone[kTasks]);
+}
+
 }  // namespace
 }  // namespace pymemrun

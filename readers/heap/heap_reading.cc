@@ -1,7 +1,9 @@
 #include "readers/heap/heap_reading.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap/heap_totals.h"
@@ -31,6 +33,14 @@ bool ReadHeap(const std::string& path, const Console& console,
   if (file != nullptr) return ReadHeapAgain(file.get(), console, replay, code);
   *code = std::max(*code, kExitFailed);
   return false;
+}
+
+bool ReadTaskNames(const HeapModel& model, TaskStepsReader* steps) {
+  absl::flat_hash_set<uint32_t> tasks;
+  for (const HeapSource& source : model.sources()) {
+    tasks.insert(source.key.task);
+  }
+  return steps->ReadNames(std::move(tasks));
 }
 
 std::string MomentText(const HeapMoments& replay, size_t moment) {

@@ -19,6 +19,9 @@ bool ReadHeap(const std::string& path, const Console& console,
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
                    int* code);
 
+// Of the tasks that the sources are of. False: the file cannot be read.
+bool ReadTaskNames(const HeapModel& model, TaskStepsReader* steps);
+
 // "the peak of RSS, 12.300 s".
 std::string MomentText(const HeapMoments& replay, size_t moment);
 // "live 1.2 GiB in 3,456 blocks at the peak of RSS, 12.300 s\n".

@@ -68,17 +68,15 @@ void HeapReplay::OnMapping(const MappingDef& def) {
   if (IsMmapModule(def.name())) model_.SetBlockMapper(def.id());
 }
 
-void HeapReplay::TellTasksApart(const TaskTimelineReader* tasks,
-                                TaskSources sources) {
+void HeapReplay::TellTasksApart(const TaskStepsReader* tasks, bool with_stacks,
+                                HeapSources::LetGo let_go) {
   tasks_ = tasks;
-  const bool by_function = sources == TaskSources::kFunctions;
+  let_go_ = std::move(let_go);
   model_.TellTasksApart(
-      [this, by_function](const HeapEvent& event) {
-        const uint32_t task = tasks_->timeline().TaskAt(
-            index().FirstThread(event.thread), event.time_us);
-        return by_function ? tasks_->names().Stack(task) : task;
+      [this](const HeapEvent& event) {
+        return tasks_->TaskAt(index().FirstThread(event.thread), event.time_us);
       },
-      /*with_stacks=*/sources == TaskSources::kStacksOfTasks);
+      with_stacks);
 }
 
 absl::string_view HeapReplay::TaskLabel(uint32_t task) const {
@@ -112,6 +110,11 @@ bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
     events = next;
   }
   return !done_;
+}
+
+void HeapReplay::OnInherited() {
+  model_.BeginAnew();
+  if (let_go_) model_.mutable_sources()->set_let_go(let_go_);
 }
 
 void HeapReplay::OnHeapRates(const HeapRates& rates) {
@@ -180,6 +183,7 @@ bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
 
 uint64_t HeapMoments::OnStop(uint64_t) {
   sums_.push_back(LiveSums(model()));
+  mutable_model().mutable_sources()->HoldLive();
   return sums_.size() < stops_us_.size() ? stops_us_[sums_.size()] : kEnd;
 }
 

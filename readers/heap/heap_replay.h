@@ -14,7 +14,7 @@
 #include "readers/heap/heap_moment.h"
 #include "readers/places/place.h"
 #include "readers/run/replay_visitor.h"
-#include "readers/task_steps/task_timeline.h"
+#include "readers/task_steps/task_steps_reader.h"
 
 namespace pymemrun {
 
@@ -42,7 +42,7 @@ class HeapReplay : public ReplayVisitor {
   void Inherit(const HeapEvent* events, size_t count) override {
     model_.Add(events, count);
   }
-  void OnInherited() override { model_.BeginAnew(); }
+  void OnInherited() override;
   void OnHeapRates(const HeapRates& rates) override;
   void OnHeapLoss(const HeapLoss& loss) override;
   void OnProcess(const ProcessSample& sample) override;
@@ -60,8 +60,9 @@ class HeapReplay : public ReplayVisitor {
   void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
     model_.KnowWaits(WaitCursor(std::move(waits)));
   }
-  // By these, which must outlive it. Before reading.
-  void TellTasksApart(const TaskTimelineReader* tasks, TaskSources sources);
+  // By these, which must outlive it. Before reading. `let_go`: see HeapSources.
+  void TellTasksApart(const TaskStepsReader* tasks, bool with_stacks = false,
+                      HeapSources::LetGo let_go = nullptr);
   absl::string_view TaskLabel(uint32_t task) const;
   // The run was made with heap events.
   bool has_heap_events() const { return has_heap_events_; }
@@ -112,7 +113,8 @@ class HeapReplay : public ReplayVisitor {
   bool has_heap_events_ = false, has_rates_ = false;
   bool inherits_ = true;
   bool done_ = false;
-  const TaskTimelineReader* tasks_ = nullptr;
+  const TaskStepsReader* tasks_ = nullptr;
+  HeapSources::LetGo let_go_;
 };
 
 // What was alive at one or two moments.

@@ -3,23 +3,19 @@
 #define PYMEMRUN_READERS_HEAP_HEAP_SOURCE_H_
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "format/batches/heap_event.h"
 
 namespace pymemrun {
 
 // The task that an allocation is of; 0: none.
 using TaskOfEvent = std::function<uint32_t(const HeapEvent& event)>;
-
-// What has a source of its own, where tasks are told apart. Of functions the
-// key's `task` is TaskNames::Stack().
-enum class TaskSources { kTasks, kStacksOfTasks, kFunctions };
-inline TaskSources SourcesOfTasks(bool with_stacks) {
-  return with_stacks ? TaskSources::kStacksOfTasks : TaskSources::kTasks;
-}
 
 // What some blocks come to, see HeapModel.
 struct HeapSums {
@@ -102,6 +98,7 @@ struct HeapSource {
   bool reserved = false;  // what C code has mapped: addresses, not memory
   // Of these, a library's own stock, whose use nobody else knows.
   bool pool = false;
+  bool held = false;  // not to be let go
   HeapSums live;
   HeapSums allocated;  // since the run's begin
   HeapSums temporary;  // of these, see HeapModel::CountTemporary()
@@ -111,6 +108,41 @@ struct HeapSource {
 
   // Whether what is alive of it are live bytes of the program.
   bool counts() const { return !tracing && !reserved; }
+};
+
+// The sources of a model, by number. Number 0 holds those that found no room.
+class HeapSources {
+ public:
+  using LetGo = std::function<void(const HeapSource&)>;
+
+  explicit HeapSources(size_t most) : most_(most), all_(1) {}
+  // From now on those that have nothing alive, and had nothing at the peak, are
+  // given to `let_go` now and then, and their numbers to others...
+  void set_let_go(LetGo let_go) { let_go_ = std::move(let_go); }
+  std::vector<HeapSource>& all() { return all_; }
+  const std::vector<HeapSource>& all() const { return all_; }
+  // ...but not those that have something alive now.
+  void HoldLive();
+  // 0: no source has this key.
+  uint32_t Find(const HeapSource::Key& key) const;
+  bool are_many() const { return let_go_ && numbers_.size() >= many_; }
+  // Lets go of those with nothing alive, now or at the peak of this number.
+  void LetIdleGo(uint64_t peak_number);
+  uint32_t Make(const HeapSource::Key& key);  // 0: there is no room
+  // What the program allocated, with those that were let go.
+  HeapSums Allocated() const;
+  void BeginAnew();  // see HeapModel
+
+ private:
+  static constexpr size_t kMany = size_t{1} << 15;
+
+  const size_t most_;
+  std::vector<HeapSource> all_;
+  absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
+  LetGo let_go_;
+  std::vector<uint32_t> free_;  // numbers
+  HeapSums gone_;               // what counts of those that were let go
+  size_t many_ = kMany;
 };
 
 }  // namespace pymemrun

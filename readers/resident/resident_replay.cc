@@ -55,8 +55,7 @@ Origin ResidentReplay::OriginOf(const PageOwner& owner) const {
 uint32_t ResidentReplay::TaskOf(const PageEntry& entry) const {
   return tasks_ == nullptr
              ? 0
-             : tasks_->timeline().TaskAt(index().FirstThread(entry.thread),
-                                         entry.time_us);
+             : tasks_->TaskAt(index().FirstThread(entry.thread), entry.time_us);
 }
 
 void ResidentReplay::OnHeader(const Header& header) {

@@ -14,7 +14,7 @@
 #include "readers/resident/hindsight.h"
 #include "readers/resident/resident_model.h"
 #include "readers/run/replay_visitor.h"
-#include "readers/task_steps/task_timeline.h"
+#include "readers/task_steps/task_steps_reader.h"
 
 namespace pymemrun {
 
@@ -26,7 +26,7 @@ class ResidentReplay : public ReplayVisitor {
 
   // Tasks are told apart from here on, by the steps that were read before. They
   // must outlive it.
-  void TellTasksApart(const TaskTimelineReader* tasks) { tasks_ = tasks; }
+  void TellTasksApart(const TaskStepsReader* tasks) { tasks_ = tasks; }
   // Of tasks by number; what none did is kNoTask.
   absl::string_view TaskLabel(uint32_t task) const;
   // Who it is, with the task's name.
@@ -126,7 +126,7 @@ class ResidentReplay : public ReplayVisitor {
   uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
   InferenceErrors inference_;
-  const TaskTimelineReader* tasks_ = nullptr;
+  const TaskStepsReader* tasks_ = nullptr;
   WaitCursor waits_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.

@@ -191,6 +191,16 @@ void SayLosses(const Console& console, const std::string& name,
                            "slow: figures are not exact"));
 }
 
+absl::StatusOr<size_t> BesideSource::Read(char* buffer, size_t size) {
+  ssize_t read = 0;
+  do {
+    read = pread(fd_, buffer, size, static_cast<off_t>(offset_));
+  } while (read < 0 && errno == EINTR);
+  if (read < 0) return absl::ErrnoToStatus(errno, "read");
+  offset_ += static_cast<uint64_t>(read);
+  return static_cast<size_t>(read);
+}
+
 std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,
                                              const Console& console) {
   BeginOfProgram();

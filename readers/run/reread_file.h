@@ -2,11 +2,14 @@
 #ifndef PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 #define PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "format/stream/byte_io.h"
 #include "readers/run/console.h"
 #include "readers/run/input_file.h"
 #include "readers/run/replay_visitor.h"
@@ -17,6 +20,19 @@ namespace pymemrun {
 // Says on stderr how many events the run lost, if any.
 void SayLosses(const Console& console, const std::string& name,
                const Footer& footer);
+
+// Reads a file from its begin while another reader is somewhere else in it. Not
+// thread safe.
+class BesideSource final : public ByteSource {
+ public:
+  // `fd` stays where it is, and is not owned.
+  explicit BesideSource(int fd) : fd_(fd) {}
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  const int fd_;
+  uint64_t offset_ = 0;
+};
 
 // Standard input that cannot be rewound is kept in a temporary file. Says what
 // goes wrong, damage too, the first time, and once what the run lost. Not

@@ -41,7 +41,7 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
 
 std::unique_ptr<FactsReader> FactsReader::ReadAgain(
     RereadFile* file, const Console& console, int* code,
-    const std::string& threads, const TaskTimelineReader* tasks) {
+    const std::string& threads, const TaskStepsReader* tasks) {
   auto reader = absl::WrapUnique(new FactsReader(file->shown_name(), threads));
   reader->KnowThreads(file->threads());
   reader->TellTasksApart(tasks);

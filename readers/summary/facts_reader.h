@@ -27,7 +27,7 @@ class FactsReader final : public RunFacts {
   // any: their steps, to tell rows apart by.
   static std::unique_ptr<FactsReader> ReadAgain(
       RereadFile* file, const Console& console, int* code,
-      const std::string& threads, const TaskTimelineReader* tasks = nullptr);
+      const std::string& threads, const TaskStepsReader* tasks = nullptr);
 
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_.has_value()) teller_->Say(damage);

@@ -48,7 +48,7 @@ class RunFacts : public FactKeeper {
   void KeepThreads(const std::string& wanted) {
     profile_.KeepThreads(wanted, &index());
   }
-  void TellTasksApart(const TaskTimelineReader* tasks) {
+  void TellTasksApart(const TaskStepsReader* tasks) {
     profile_.TellTasksApart(tasks);
   }
   const CallProfile& profile() const { return profile_; }

@@ -2,23 +2,40 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-
 namespace pymemrun {
 
-void TaskTimeline::Add(uint32_t thread, const TaskEvent& step) {
+void TaskTimeline::Add(uint32_t thread, uint32_t task, uint64_t begin_us,
+                       uint64_t end_us) {
   if (thread >= threads_.size()) threads_.resize(thread + 1);
-  threads_[thread].steps.push_back(
-      {step.begin_ns() / 1000, step.time_ns / 1000, step.task});
+  std::vector<Step>& steps = threads_[thread].steps;
+  if (steps.empty()) some_.push_back(thread);
+  steps.push_back({begin_us, end_us, task});
+  ++steps_;
 }
 
-void TaskTimeline::Finish() {
-  for (Thread& thread : threads_) MakeTurns(&thread);
+void TaskTimeline::Forget(uint64_t before_us) {
+  steps_ = 0;
+  const auto ended = [before_us](const Step& step) {
+    return step.end_us < before_us;
+  };
+  const auto has_none = [&](uint32_t thread) {
+    std::vector<Step>& steps = threads_[thread].steps;
+    steps.erase(std::remove_if(steps.begin(), steps.end(), ended), steps.end());
+    steps_ += steps.size();
+    if (steps.empty()) threads_[thread] = Thread();
+    return steps.empty();
+  };
+  some_.erase(std::remove_if(some_.begin(), some_.end(), has_none),
+              some_.end());
+}
+
+void TaskTimeline::MakeTurns() {
+  for (const uint32_t thread : some_) MakeTurnsOf(&threads_[thread]);
 }
 
 // Times of events are whole microseconds: a step lasts to the end of its last
 // one, unless another one begins in it.
-void TaskTimeline::MakeTurns(Thread* thread) {
+void TaskTimeline::MakeTurnsOf(Thread* thread) {
   std::vector<Step>& steps = thread->steps;
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) {
@@ -26,6 +43,8 @@ void TaskTimeline::MakeTurns(Thread* thread) {
                                                      : a.end_us > b.end_us;
                    });
   std::vector<Turn>& turns = thread->turns;
+  turns.clear();
+  thread->last = 0;
   const auto turn_to = [&turns](uint64_t time_us, uint32_t task) {
     if (!turns.empty() && turns.back().time_us == time_us) turns.pop_back();
     if (turns.empty() || turns.back().task != task) {
@@ -48,7 +67,6 @@ void TaskTimeline::MakeTurns(Thread* thread) {
     turn_to(step.begin_us, step.task);
   }
   close_until(~uint64_t{0});
-  std::vector<Step>().swap(steps);
 }
 
 uint32_t TaskTimeline::TaskAt(uint32_t thread, uint64_t time_us) const {
@@ -65,46 +83,6 @@ uint32_t TaskTimeline::TaskAt(uint32_t thread, uint64_t time_us) const {
   if (next == turns.begin()) return 0;
   last = next - turns.begin() - 1;
   return turns[last].task;
-}
-
-bool TaskTimelineReader::OnTasks(const TaskEvent* events, size_t count) {
-  has_tasks_ = true;
-  for (size_t i = 0; i < count; ++i) {
-    const TaskEvent& step = events[i];
-    if (!step.is_step()) continue;
-    const uint32_t thread = index().FirstThread(step.thread);
-    if (times_ != nullptr &&
-        !times_->Any(thread, step.begin_ns() / 1000, step.time_ns / 1000)) {
-      continue;
-    }
-    timeline_.Add(thread, step);
-  }
-  return true;
-}
-
-bool ReadTaskSteps(RereadFile* file, const Console& console,
-                   TaskTimelineReader* steps, int* code) {
-  if (!file->Read(steps)) {
-    *code = kExitFailed;
-    return false;
-  }
-  if (steps->has_tasks()) return true;
-  console.Say(absl::StrCat(file->shown_name(),
-                           ": --by task needs steps of tasks: record them "
-                           "with pymemrun --trace tasks"));
-  *code = file->whole() ? kExitUsage : file->code();
-  return false;
-}
-
-bool ReadAllocatingSteps(RereadFile* file, const Console& console,
-                         TaskTimelineReader* steps, int* code) {
-  HeapTimes times;
-  if (!file->Read(&times)) {
-    *code = kExitFailed;
-    return false;
-  }
-  steps->OnlyAt(&times);
-  return ReadTaskSteps(file, console, steps, code);
 }
 
 }  // namespace pymemrun

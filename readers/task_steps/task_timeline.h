@@ -6,27 +6,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/tasks/task_event.h"
-#include "readers/run/replay_visitor.h"
-#include "readers/run/reread_file.h"
-#include "readers/task_steps/heap_times.h"
-#include "readers/task_steps/task_names.h"
-
 namespace pymemrun {
 
-// Memory: some 40 bytes for each step. Not thread safe.
+// Memory: 24 bytes for each step, 32 for each at which turns were made. Not
+// thread safe.
 class TaskTimeline {
  public:
-  // Adds a step of a thread, by its first ThreadDef.id. Of steps that lie
-  // within one another the inner one counts.
-  void Add(uint32_t thread, const TaskEvent& step);
-  // All were added.
-  void Finish();
+  // Adds a step of a thread, by its first ThreadDef.id: a task, or what else is
+  // to be told of it, from when to when. Of steps that lie within one another
+  // the inner one counts.
+  void Add(uint32_t thread, uint32_t task, uint64_t begin_us, uint64_t end_us);
+  // Leaves out the steps that ended before.
+  void Forget(uint64_t before_us);
+  // After that TaskAt() knows of all that were added and not forgotten.
+  void MakeTurns();
 
   // 0: none. Fast where the thread was asked for a time near by before.
-  // REQUIRES: Finish() was called.
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) const;
-  bool empty() const { return threads_.empty(); }
+  size_t steps() const { return steps_; }
 
  private:
   struct Step {
@@ -43,42 +40,12 @@ class TaskTimeline {
     std::vector<Turn> turns;
     mutable size_t last = 0;  // of turns: what was found last
   };
-  static void MakeTurns(Thread* thread);
+  static void MakeTurnsOf(Thread* thread);
 
   std::vector<Thread> threads_;  // by id
+  std::vector<uint32_t> some_;   // those with steps
+  size_t steps_ = 0;             // of all threads
 };
-
-// Reads the steps of a run. Not thread safe.
-class TaskTimelineReader final : public ReplayVisitor {
- public:
-  // Keeps the steps alone in which something was allocated. `times` must live
-  // until the steps were read.
-  void OnlyAt(const HeapTimes* times) { times_ = times; }
-
-  HeapUse heap_use() const override { return HeapUse::kNone; }
-  bool OnTasks(const TaskEvent* events, size_t count) override;
-  void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
-  void OnTask(const TaskDef& task) override { names_.Add(task); }
-  void Finish() override { timeline_.Finish(); }
-
-  bool has_tasks() const { return has_tasks_; }
-  const TaskTimeline& timeline() const { return timeline_; }
-  const TaskNames& names() const { return names_; }
-
- private:
-  const HeapTimes* times_ = nullptr;
-  TaskTimeline timeline_;
-  TaskNames names_{&index()};
-  bool has_tasks_ = false;
-};
-
-// For --by task. False: there are none, which has been said; *code is what the
-// program is to exit with.
-bool ReadTaskSteps(RereadFile* file, const Console& console,
-                   TaskTimelineReader* steps, int* code);
-// The same of steps that are asked who allocated, and nothing else.
-bool ReadAllocatingSteps(RereadFile* file, const Console& console,
-                         TaskTimelineReader* steps, int* code);
 
 }  // namespace pymemrun
 

@@ -7,20 +7,12 @@
 namespace pymemrun {
 namespace {
 
-TaskEvent Step(uint32_t task, uint64_t begin_us, uint64_t end_us) {
-  TaskEvent step;
-  step.task = task;
-  step.time_ns = end_us * 1000;
-  step.lasted_ns = (end_us - begin_us) * 1000;
-  return step;
-}
-
 TEST(TaskTimelineTest, BetweenStepsNoTaskRuns) {
   TaskTimeline timeline;
-  timeline.Add(1, Step(7, 10, 20));
-  timeline.Add(1, Step(8, 30, 40));
-  timeline.Add(2, Step(9, 10, 40));
-  timeline.Finish();
+  timeline.Add(1, 7, 10, 20);
+  timeline.Add(1, 8, 30, 40);
+  timeline.Add(2, 9, 10, 40);
+  timeline.MakeTurns();
   EXPECT_EQ(timeline.TaskAt(1, 9), 0u);
   EXPECT_EQ(timeline.TaskAt(1, 10), 7u);
   EXPECT_EQ(timeline.TaskAt(1, 20), 7u);
@@ -33,10 +25,10 @@ TEST(TaskTimelineTest, BetweenStepsNoTaskRuns) {
 
 TEST(TaskTimelineTest, TimesMayBeAskedInAnyOrder) {
   TaskTimeline timeline;
-  timeline.Add(1, Step(7, 10, 20));
-  timeline.Add(1, Step(8, 21, 29));
-  timeline.Add(1, Step(9, 40, 50));
-  timeline.Finish();
+  timeline.Add(1, 7, 10, 20);
+  timeline.Add(1, 8, 21, 29);
+  timeline.Add(1, 9, 40, 50);
+  timeline.MakeTurns();
   for (const uint64_t first : {0, 15, 25, 35, 45, 99}) {
     for (const auto& [time_us, task] : {std::pair<uint64_t, uint32_t>{9, 0},
                                         {10, 7},
@@ -56,10 +48,10 @@ TEST(TaskTimelineTest, TimesMayBeAskedInAnyOrder) {
 // As eager tasks are, which begin within the step that makes them.
 TEST(TaskTimelineTest, TheInnerOfTwoStepsCounts) {
   TaskTimeline timeline;
-  timeline.Add(1, Step(2, 20, 30));  // the inner one ends first
-  timeline.Add(1, Step(3, 40, 50));
-  timeline.Add(1, Step(1, 10, 60));
-  timeline.Finish();
+  timeline.Add(1, 2, 20, 30);  // the inner one ends first
+  timeline.Add(1, 3, 40, 50);
+  timeline.Add(1, 1, 10, 60);
+  timeline.MakeTurns();
   EXPECT_EQ(timeline.TaskAt(1, 15), 1u);
   EXPECT_EQ(timeline.TaskAt(1, 25), 2u);
   EXPECT_EQ(timeline.TaskAt(1, 35), 1u);
@@ -70,19 +62,36 @@ TEST(TaskTimelineTest, TheInnerOfTwoStepsCounts) {
 
 TEST(TaskTimelineTest, OfStepsInOneMicrosecondTheLaterCounts) {
   TaskTimeline timeline;
-  timeline.Add(1, Step(1, 10, 10));
-  timeline.Add(1, Step(2, 10, 10));
-  timeline.Finish();
+  timeline.Add(1, 1, 10, 10);
+  timeline.Add(1, 2, 10, 10);
+  timeline.MakeTurns();
   EXPECT_EQ(timeline.TaskAt(1, 10), 2u);
   EXPECT_EQ(timeline.TaskAt(1, 11), 0u);
+}
+
+TEST(TaskTimelineTest, WhatEndedBeforeIsForgottenAndTheRestGoesOn) {
+  TaskTimeline timeline;
+  timeline.Add(1, 7, 10, 20);
+  timeline.Add(2, 9, 10, 20);
+  timeline.Add(1, 8, 30, 40);
+  timeline.MakeTurns();
+  timeline.Forget(25);
+  EXPECT_EQ(timeline.steps(), 1u);
+  timeline.Add(1, 6, 5, 60);
+  timeline.Add(2, 5, 50, 60);
+  timeline.MakeTurns();
+  EXPECT_EQ(timeline.TaskAt(1, 35), 8u);
+  EXPECT_EQ(timeline.TaskAt(1, 45), 6u);
+  EXPECT_EQ(timeline.TaskAt(2, 15), 0u);
+  EXPECT_EQ(timeline.TaskAt(2, 55), 5u);
 }
 
 // Of a damaged file.
 TEST(TaskTimelineTest, StepsThatOverlapEndAll) {
   TaskTimeline timeline;
-  timeline.Add(1, Step(1, 10, 30));
-  timeline.Add(1, Step(2, 20, 40));
-  timeline.Finish();
+  timeline.Add(1, 1, 10, 30);
+  timeline.Add(1, 2, 20, 40);
+  timeline.MakeTurns();
   EXPECT_EQ(timeline.TaskAt(1, 15), 1u);
   EXPECT_EQ(timeline.TaskAt(1, 35), 2u);
   EXPECT_EQ(timeline.TaskAt(1, 41), 0u);

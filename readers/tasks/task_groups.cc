@@ -57,10 +57,13 @@ void TaskRowList::Add(const TaskReplay::Task& task) {
   row.of = task;
   if (by() == TaskRows::kTasks) {
     ++count_;
-    const auto heap = heaps_.find(task.task);
-    if (heap != heaps_.end()) {
-      row.heap = heap->second;
-      alive_[task.task] = row.heap.live;
+    const auto allocated = heaps_.allocated.find(task.task);
+    if (allocated != heaps_.allocated.end()) {
+      row.heap.allocated = allocated->second;
+    }
+    const auto live = heaps_.live.find(task.task);
+    if (live != heaps_.live.end()) {
+      row.heap.live = alive_[task.task] = live->second;
       NoteAlive(row);
     }
     Keep(row);
@@ -118,10 +121,14 @@ void TaskRowList::MakeFunctions() {
   }
   by_stack_.clear();
   if (by() == TaskRows::kCoroutines) {
-    for (const auto& [stack, heap] : heaps_) {
-      const auto found = functions.find(function_of(stack));
-      if (found != functions.end()) found->second.heap.Add(heap);
-    }
+    const auto add = [&](const auto& heaps, TaskBytes TaskHeap::*part) {
+      for (const auto& [stack, bytes] : heaps) {
+        const auto found = functions.find(function_of(stack));
+        if (found != functions.end()) (found->second.heap.*part).Add(bytes);
+      }
+    };
+    add(heaps_.live, &TaskHeap::live);
+    add(heaps_.allocated, &TaskHeap::allocated);
   }
   for (auto& [function, row] : functions) functions_.push_back(row);
 }

@@ -10,7 +10,7 @@ namespace pymemrun {
 
 std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
                                          const PeakFinder& finder,
-                                         const TaskTimelineReader* tasks) {
+                                         const TaskStepsReader* tasks) {
   if (!finder.has_page_events() || finder.by_scan()) return nullptr;
   auto replay =
       std::make_unique<ThreadReplay>(finder.peak_us(), finder.hindsight());

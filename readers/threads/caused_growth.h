@@ -18,7 +18,7 @@ namespace pymemrun {
 // ResidentReplay::TellTasksApart().
 std::unique_ptr<ThreadReplay> ReadCaused(
     RereadFile* file, const PeakFinder& finder,
-    const TaskTimelineReader* tasks = nullptr);
+    const TaskStepsReader* tasks = nullptr);
 
 // Adds what the threads did, each change at the place of its stack. `wanted`:
 // see ThreadFilter. REQUIRES: the table is by kCaused, Finish() was called.

@@ -212,10 +212,10 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   HeapHistoryOptions options = options_;
   if (!FindBounds(file.get(), console, &options, &code)) return code;
   HeapHistoryReplay replay(options);
-  TaskTimelineReader steps;
+  TaskStepsReader steps(file.get());
   if (options.by == GroupBy::kTask) {
-    if (!ReadAllocatingSteps(file.get(), console, &steps, &code)) return code;
-    replay.TellTasksApart(&steps, TaskSources::kTasks);
+    if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
+    replay.TellTasksApart(&steps);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (replay.too_many()) {

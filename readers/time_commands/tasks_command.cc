@@ -85,47 +85,45 @@ class TasksCommand final : public ReportCommand {
 };
 
 // What the run was made with.
-class Recorded final : public ReplayVisitor {
+class Recorded final : public TaskStepsReader {
  public:
-  HeapUse heap_use() const override { return HeapUse::kNone; }
+  using TaskStepsReader::TaskStepsReader;
   void OnHeader(const Header& header) override {
     has_heap = header.heap() != HEAP_OFF;
   }
-  bool OnTasks(const TaskEvent*, size_t) override { return has_tasks = true; }
-  void OnTaskRecording(const TaskRecording&) override { has_tasks = true; }
-  void Finish() override {}
 
-  bool has_heap = false, has_tasks = false;
+  bool has_heap = false;
 };
 
 // What each task or function allocated, and what of it is alive at the moment,
 // whose name is `moment`. Returns kExitOk, or why there is nothing to report,
 // which has been said.
-int ReadHeaps(RereadFile* file, const Moment& at, TaskRows by,
-              ThreadFilter* keep, const Console& console, TaskHeaps* heaps,
-              std::string* moment) {
+int ReadHeaps(RereadFile* file, const TaskStepsReader& steps, const Moment& at,
+              TaskRows by, ThreadFilter* keep, const Console& console,
+              TaskHeaps* heaps, std::string* moment) {
   int code = kExitOk;
-  HeapTimes times;
-  std::vector<HeapMoment> moments =
-      FindHeapMoments({at}, file, console, &code, &times);
+  std::vector<HeapMoment> moments = FindHeapMoments({at}, file, console, &code);
   if (moments.empty()) return std::max<int>(code, kExitFailed);
-  TaskTimelineReader steps;
-  steps.OnlyAt(&times);
-  if (!file->Read(&steps)) return kExitFailed;
   HeapMoments heap(std::move(moments), /*to_end=*/true);
-  const bool by_function = by == TaskRows::kCoroutines;
-  heap.TellTasksApart(
-      &steps, by_function ? TaskSources::kFunctions : TaskSources::kTasks);
+  const auto counts = [=](const HeapSource& source) {
+    // Tasks are of their threads.
+    return source.key.task != 0 && source.counts() &&
+           (by == TaskRows::kTasks || keep->Keeps(source.key.thread));
+  };
+  heap.TellTasksApart(&steps, /*with_stacks=*/false,
+                      [=](const HeapSource& gone) {
+                        if (counts(gone))
+                          heaps->allocated[gone.key.task].Add(gone.allocated);
+                      });
   if (!ReadHeapAgain(file, console, &heap, &code)) return code;
   const std::vector<HeapSums> live = heap.SumsAt(0);
   for (size_t i = 0; i < heap.model().sources().size(); ++i) {
     const HeapSource& source = heap.model().sources()[i];
-    if (source.key.task == 0 || !source.counts()) continue;
-    // Tasks are of their threads.
-    if (by_function && !keep->Keeps(source.key.thread)) continue;
-    TaskHeap& of = (*heaps)[source.key.task];
-    of.allocated.Add(source.allocated);
-    if (i < live.size()) of.live.Add(live[i]);
+    if (!counts(source)) continue;
+    heaps->allocated[source.key.task].Add(source.allocated);
+    if (i < live.size() && live[i].recorded != 0) {
+      heaps->live[source.key.task].Add(live[i]);
+    }
   }
   *moment = MomentText(heap, 0);
   return kExitOk;
@@ -172,9 +170,11 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   MomentRange range;
   if (!range_.Find(file.get(), console, &range, &code)) return code;
-  Recorded recorded;
+  Recorded recorded(file.get());
+  recorded.LeaveNames();
+  if (by_ == TaskRows::kCoroutines) recorded.TellFunctions();
   if (!file->Read(&recorded)) return kExitFailed;
-  if (!recorded.has_tasks) {
+  if (!recorded.has_tasks()) {
     console.Say(absl::StrCat(
         file->shown_name(),
         ": has no steps of tasks: record them with pymemrun --trace tasks"));
@@ -186,8 +186,8 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
   if (recorded.has_heap && !range_.any()) {
-    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, &keep, console,
-                     &heaps, &moment);
+    code = ReadHeaps(file.get(), recorded, at_.value_or(Moment()), by_, &keep,
+                     console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
   std::optional<TaskRowList> rows;

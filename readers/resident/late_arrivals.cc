@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "readers/resident/page_gap.h"
+
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kHugeBytes = 2 << 20;
 
 class Finder {
  public:

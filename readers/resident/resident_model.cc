@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "readers/resident/page_block.h"
+#include "readers/resident/page_gap.h"
 
 namespace pymemrun {
 namespace {
@@ -222,11 +222,13 @@ void ResidentModel::Add(const LateArrival& late) {
 }
 
 void ResidentModel::Remove(uint64_t page, uint64_t pages) {
+  under_way_.Remove(page, page + pages);
   pages_.Remove(page, page + pages,
                 [this](const PageMap::Run& run) { DropRun(run); });
 }
 
 void ResidentModel::Move(const PageEntry& entry) {
+  under_way_.Remove(entry.page, entry.page + entry.pages);
   pages_.Move(entry.page, entry.page + entry.pages, entry.moved_to,
               entry.time_us, [this](const PageMap::Run& run) { DropRun(run); });
 }
@@ -235,6 +237,9 @@ void ResidentModel::Add(const ResidencyView& seen) {
   const uint64_t owned_pages = owned_pages_;
   changed_since_rss_ = 0;
   RemoveUnseen(seen);
+  under_way_.Return(seen.ranges, [&](const PageMap::Run& run) {
+    Own(run.begin, run.end, run.owner, seen.begin_us - 1);
+  });
   FindOwners(seen);
   any_residency_ = true;
   ranges_.assign(seen.ranges.begin(), seen.ranges.end());
@@ -252,6 +257,7 @@ void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
       changed_since_rss_ -= run.pages() * owners_[run.owner].weight;
     }
     DropRun(run);
+    under_way_.Miss(run, ranges_us_);
   };
   uint64_t begin = 0;
   for (const ResidentRange& range : seen.ranges) {
@@ -277,9 +283,7 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
       return CountEach(run);
     });
   }
-  PageOwner found;
-  found.mapping = range.mapping;
-  found.by_scan = any_residency_;
+  PageOwner found = {.mapping = range.mapping, .by_scan = any_residency_};
   if (!any_residency_ || by_scan_) {
     if (any_residency_ && !range.file_backed && ran_stack_ != 0 &&
         pages_.Covered(range.page, end) < range.pages) {
@@ -288,11 +292,10 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
     }
     return Own(range.page, end, OwnerId(found), time_us);
   }
-  PageGap gap;
-  gap.mapping = range.mapping;
-  gap.time_us = time_us;
-  gap.block = BlockOf(range, page_bytes_);
-  gap.piece = PieceOf(range, page_bytes_);
+  const PageGap gap = {.block = BlockOf(range, page_bytes_),
+                       .piece = PieceOf(range, page_bytes_),
+                       .mapping = range.mapping,
+                       .time_us = time_us};
   if (gap.piece == 1) return CountUnowned(range.page, end, range.mapping);
   FillGaps(range, gap);
   // A driver brought the rest, or it came with pages that have gone.
@@ -303,8 +306,7 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
 
 void ResidentModel::FillGaps(const ResidentRange& range, PageGap gap) {
   const uint64_t end = range.page + range.pages;
-  uint64_t begin = range.page;
-  while (begin < end) {
+  for (uint64_t begin = range.page; begin < end;) {
     const uint64_t most = std::min<uint64_t>(gaps_left_, kGapsAtOnce);
     const auto gaps = pages_.Gaps(begin, end, most);
     gaps_left_ -= gaps.size();

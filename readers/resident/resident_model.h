@@ -22,10 +22,9 @@
 //     those inferred in huge pages and files. In a huge page each stands for
 //     itself, unless a chosen one comes after all.
 //
-// Memory: some 40 to 80 bytes for each run of pages that have the owner and the
-// moment they came in common (PageMap). After the next Residency they need only
-// have the owner in common. Each distinct owner takes some bytes more. Memory
-// does not grow with the number of events.
+// Memory: some 40 to 80 bytes for each run of pages that have the owner, and up
+// to the next Residency the moment they came, in common (PageMap). Each owner
+// takes some bytes more. Memory does not grow with the number of events.
 #ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_RESIDENT_RESIDENT_MODEL_H_
 
@@ -47,8 +46,7 @@ class ResidentModel {
   struct Limits {
     size_t runs = PageMap::kMaxRuns;
     size_t owners = size_t{1} << 22;
-    // Between known pages, in files and huge pages, that are looked at; each
-    // entry and each range that comes allows for some more.
+    // Between known pages, that are looked at; each entry and range adds some.
     uint64_t gaps = uint64_t{1} << 20;
   };
 
@@ -137,6 +135,7 @@ class ResidentModel {
   uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
   bool sampled_ = false, by_scan_ = false, any_residency_ = false;
   uint32_t ran_stack_ = 0, ran_thread_ = 0;
+  FaultsUnderWay under_way_;
   std::vector<ResidentRange> ranges_;
   uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them
   absl::flat_hash_map<uint32_t, uint64_t> unowned_;  // at ranges_us_

@@ -2,7 +2,6 @@
 
 #include <atomic>
 
-#include "tracer/base/safe_read.h"
 #include "tracer/code/known_codes.h"
 #include "tracer/cpython/compat.h"
 
@@ -28,16 +27,15 @@ bool IsCode(const PyCodeObject* code) {
 // Whether the frame and its code object can be read. Those on the thread's
 // frame stack can; another one is a generator's, or what an interrupted call
 // has left half done.
-bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
+bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame,
+                ReadablePages* readable) {
   if (PymemrunIsOnFrameStack(tstate, frame) != 0) return true;
-  char copy[PYMEMRUN_FRAME_HEAD_BYTES];
   if (reinterpret_cast<uintptr_t>(frame) % sizeof(void*) != 0 ||
-      !ReadSafely(frame, copy, sizeof(copy))) {
+      !readable->Has(frame, PYMEMRUN_FRAME_HEAD_BYTES)) {
     return false;
   }
-  const auto* const copied = reinterpret_cast<const PymemrunFrame*>(copy);
-  if (PymemrunFrameIsC(copied)) return true;
-  const PyCodeObject* code = PymemrunFrameCode(copied);
+  if (PymemrunFrameIsC(frame)) return true;
+  const PyCodeObject* code = PymemrunFrameCode(frame);
   return g_own.codes.Find(code) != 0 || IsCode(code);
 }
 
@@ -45,15 +43,15 @@ bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
 // innermost first, until it returns false. Returns whether every frame could be
 // read.
 template <typename Visit>
-bool EachFrame(PyThreadState* tstate, Visit visit) {
+bool EachFrame(PyThreadState* tstate, ReadablePages* readable, Visit visit) {
   const PymemrunFrame* frame = PymemrunInnermostFrame(tstate);
   // From 3.12 on a call that makes a generator gives its frame back, with the
   // memory that it may have been the last in, before it is no more the current
   // one.
-  if (frame != nullptr && !IsReadable(tstate, frame)) return false;
+  if (frame != nullptr && !IsReadable(tstate, frame, readable)) return false;
   for (; frame != nullptr; frame = PymemrunFramePrevious(frame)) {
     if (PymemrunFrameIsC(frame)) continue;
-    if (!IsReadable(tstate, frame)) return false;
+    if (!IsReadable(tstate, frame, readable)) return false;
     if (PymemrunFrameRuns(frame) && !visit(frame)) break;
   }
   return true;
@@ -173,16 +171,17 @@ OwnStack::OwnStack() {
     flags_ = main ? 0 : kSideNoPython;
     return;
   }
-  const bool whole = EachFrame(tstate, [this](const PymemrunFrame* frame) {
-    if (frames_ == kMaxSideFrames) {
-      flags_ |= kSideCut;
-      return false;
-    }
-    ++frames_;
-    PyCodeObject* code = PymemrunFrameCode(frame);
-    if (g_own.codes.Find(code) == 0) Define(code);
-    return true;
-  });
+  const bool whole =
+      EachFrame(tstate, &readable_, [this](const PymemrunFrame* frame) {
+        if (frames_ == kMaxSideFrames) {
+          flags_ |= kSideCut;
+          return false;
+        }
+        ++frames_;
+        PyCodeObject* code = PymemrunFrameCode(frame);
+        if (g_own.codes.Find(code) == 0) Define(code);
+        return true;
+      });
   if (!whole) flags_ |= kSideUnknownFrame;
 }
 
@@ -192,10 +191,10 @@ size_t OwnStack::payload_bytes() const {
              : (frames_ - kSideFramesInHead) * sizeof(SideFrame);
 }
 
-void OwnStack::PutInto(SideItem* item) const {
+void OwnStack::PutInto(SideItem* item) {
   if (frames_ == 0) return;
   uint32_t i = 0;
-  EachFrame(OwnThreadState(), [&](const PymemrunFrame* frame) {
+  EachFrame(OwnThreadState(), &readable_, [&](const PymemrunFrame* frame) {
     const SideFrame made = FrameOf(frame);
     if (i < kSideFramesInHead) {
       item->head().frame = made;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/safe_read.h"
 #include "tracer/ring/side_ring.h"
 
 namespace pymemrun {
@@ -41,9 +42,10 @@ class OwnStack {
   // Bytes behind the head that PutInto() appends.
   size_t payload_bytes() const;
   // Fills the head's frame, and appends the others.
-  void PutInto(SideItem* item) const;
+  void PutInto(SideItem* item);
 
  private:
+  ReadablePages readable_;
   uint32_t frames_ = 0;
   uint16_t flags_ = 0;
 };

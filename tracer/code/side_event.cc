@@ -8,7 +8,7 @@ namespace pymemrun {
 
 bool PutWithStack(const SideFacts& facts) {
   const int saved_errno = errno;
-  const OwnStack stack;
+  OwnStack stack;
   const size_t caller_bytes = facts.caller != nullptr ? sizeof(void*) : 0;
   const bool collecting =
       facts.kind == SideKind::kTouch && OwnStack::IsCollecting();

@@ -5,6 +5,7 @@
 #include "format/tasks/task_batch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/testing/mapping_events_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
@@ -172,6 +173,27 @@ TEST(ByTaskTest, BlocksInPagesAreOfTheTaskThatAllocatedThem) {
                           "exit", "--collapsed"})
                   .out,
               HasSubstr("b work;work (/job.py:2) 13288\n"));
+}
+
+// One stack maps 8 pages in a step of each task: a touches all, b three.
+TEST(ByTaskTest, WhatIsMappedIsOfTheTaskThatMappedIt) {
+  Header header = TaskRun::WithPages();
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  TaskRun run(header);
+  run.AddSteps();
+  run.builder().AddHeap({MapEvent(11000, 5000 * kPage, 8 * kPage, 1),
+                         MapEvent(31000, 6000 * kPage, 8 * kPage, 1),
+                         AllocEvent(45000, 1, 1, 1)});
+  run.builder().AddPages(CamePages(15000, 5000, 8, 1));
+  run.builder().AddPages(CamePages(35000, 6000, 3, 1));
+  run.builder().AddProcess(50000, 11 * kPage, 11 * kPage);
+  const Printed printed = run.Report(
+      {"heap", "--by", "task", "--reserved", "--at", "end", "--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("mapped_bytes\r\n"
+                                     "a work,32768,1,0.500000,32768\r\n"
+                                     "b work,32768,1,0.500000,12288\r\n"));
 }
 
 TEST(ByTaskTest, ARunWithoutStepsIsRefused) {

@@ -71,12 +71,18 @@ void HeapReplay::OnMapping(const MappingDef& def) {
 void HeapReplay::TellTasksApart(const TaskStepsReader* tasks, bool with_stacks,
                                 HeapSources::LetGo let_go) {
   tasks_ = tasks;
+  with_stacks_ = with_stacks;
   let_go_ = std::move(let_go);
   model_.TellTasksApart(
       [this](const HeapEvent& event) {
         return tasks_->TaskAt(index().FirstThread(event.thread), event.time_us);
       },
       with_stacks);
+}
+
+void HeapReplay::TellTasksApartAs(const HeapReplay& other) {
+  if (other.tasks_ == nullptr) return;
+  TellTasksApart(other.tasks_, other.with_stacks_);
 }
 
 absl::string_view HeapReplay::TaskLabel(uint32_t task) const {

@@ -63,6 +63,7 @@ class HeapReplay : public ReplayVisitor {
   // By these, which must outlive it. Before reading. `let_go`: see HeapSources.
   void TellTasksApart(const TaskStepsReader* tasks, bool with_stacks = false,
                       HeapSources::LetGo let_go = nullptr);
+  void TellTasksApartAs(const HeapReplay& other);  // of the same file
   absl::string_view TaskLabel(uint32_t task) const;
   // The run was made with heap events.
   bool has_heap_events() const { return has_heap_events_; }
@@ -111,7 +112,7 @@ class HeapReplay : public ReplayVisitor {
   uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
   std::vector<RssAt> rss_;  // in the order of the file
   bool has_heap_events_ = false, has_rates_ = false;
-  bool inherits_ = true;
+  bool inherits_ = true, with_stacks_ = false;
   bool done_ = false;
   const TaskStepsReader* tasks_ = nullptr;
   HeapSources::LetGo let_go_;

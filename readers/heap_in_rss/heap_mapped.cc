@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_totals.h"
 #include "readers/heap_in_rss/heap_pages.h"
@@ -40,16 +41,23 @@ std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
   if (finder == nullptr || !finder->has_page_events()) return std::nullopt;
   ResidentReplay pages(replay.TimeOf(0), finder->hindsight());
   if (!file->Read(&pages)) return std::nullopt;
-  // With what is mapped at that moment. Its sources have the same numbers.
+  // With what is mapped at that moment.
   HeapMoments heap({MomentOf(replay)});
+  heap.TellTasksApartAs(replay);
   if (!file->Read(&heap)) return std::nullopt;
-  std::vector<double> bytes =
+  const std::vector<double> charged =
       ChargePages(pages.model(), heap.model(), nullptr, /*of_mappers=*/true)
           .by_source;
+  const std::vector<HeapSource>& sources = replay.model().sources();
+  absl::flat_hash_map<HeapSource::Key, size_t> numbers;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].reserved) numbers.emplace(sources[i].key, i);
+  }
   // A file that is still written may have more by now.
-  bytes.resize(replay.model().sources().size());
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (!replay.model().sources()[i].reserved) bytes[i] = 0;
+  std::vector<double> bytes(sources.size());
+  for (size_t i = 0; i < charged.size(); ++i) {
+    const auto found = numbers.find(heap.model().sources()[i].key);
+    if (found != numbers.end()) bytes[found->second] += charged[i];
   }
   return bytes;
 }

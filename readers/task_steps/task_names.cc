@@ -6,6 +6,20 @@
 #include "absl/strings/str_cat.h"
 
 namespace pymemrun {
+namespace {
+
+class NameReader final : public ReplayVisitor {
+ public:
+  explicit NameReader(TaskNames* names) : names_(*names) {}
+  HeapUse heap_use() const override { return HeapUse::kNone; }
+  void OnTask(const TaskDef& task) override { names_.Add(task); }
+  void Finish() override {}
+
+ private:
+  TaskNames& names_;
+};
+
+}  // namespace
 
 void TaskNames::KeepOnly(absl::flat_hash_set<uint32_t> tasks) {
   keeps_only_ = true;
@@ -48,6 +62,11 @@ absl::string_view TaskNames::Name(uint32_t task) const {
 uint32_t TaskNames::Stack(uint32_t task) const {
   const auto found = tasks_.find(task);
   return found != tasks_.end() ? found->second.stack : 0;
+}
+
+bool ReadNames(RereadFile* file, TaskNames* names) {
+  NameReader reader(names);
+  return file->Read(&reader);
 }
 
 }  // namespace pymemrun

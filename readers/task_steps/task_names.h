@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "format/trace.pb.h"
 #include "readers/run/name_pool.h"
+#include "readers/run/reread_file.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {
@@ -51,6 +52,9 @@ class TaskNames {
   mutable NamePool labels_{kNameBytes};  // that were asked for
   absl::flat_hash_map<uint32_t, Task> tasks_;
 };
+
+// Reads the file for them; false: it could not be read, which has been said.
+bool ReadNames(RereadFile* file, TaskNames* names);
 
 }  // namespace pymemrun
 

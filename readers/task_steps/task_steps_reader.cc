@@ -19,17 +19,6 @@ constexpr size_t kStepsAtOnce = size_t{1} << 15;
 // Readings from the begin, for times that are no longer known.
 constexpr uint32_t kMostRestarts = 16;
 
-class NameReader final : public ReplayVisitor {
- public:
-  explicit NameReader(TaskNames* names) : names_(*names) {}
-  HeapUse heap_use() const override { return HeapUse::kNone; }
-  void OnTask(const TaskDef& task) override { names_.Add(task); }
-  void Finish() override {}
-
- private:
-  TaskNames& names_;
-};
-
 }  // namespace
 
 // The steps around a time that rises. Not thread safe.
@@ -141,8 +130,7 @@ size_t TaskStepsReader::steps_kept() const {
 
 bool TaskStepsReader::ReadNames(absl::flat_hash_set<uint32_t> tasks) {
   names_.KeepOnly(std::move(tasks));
-  NameReader reader(&names_);
-  return file_->Read(&reader);
+  return pymemrun::ReadNames(file_, &names_);
 }
 
 bool ReadTaskSteps(RereadFile* file, const Console& console,

@@ -31,17 +31,6 @@ void AddTo(const TaskRow& row, TaskRow* sum) {
   sum->heap.Add(row.heap);
 }
 
-class NameReader final : public ReplayVisitor {
- public:
-  explicit NameReader(TaskNames* names) : names_(*names) {}
-  HeapUse heap_use() const override { return HeapUse::kNone; }
-  void OnTask(const TaskDef& task) override { names_.Add(task); }
-  void Finish() override {}
-
- private:
-  TaskNames& names_;
-};
-
 }  // namespace
 
 bool TaskRowList::IsBefore(const TaskRow& a, const TaskRow& b) const {
@@ -179,8 +168,7 @@ void TaskRowList::ReadNames(RereadFile* file, TaskReplay* replay) const {
   if (kept() < count_ || by() == TaskRows::kCoroutines) {
     names->KeepOnly(Named());
   }
-  NameReader reader(names.get());
-  if (file->Read(&reader)) replay->TakeNames(std::move(names));
+  if (pymemrun::ReadNames(file, names.get())) replay->TakeNames(std::move(names));
 }
 
 }  // namespace pymemrun

@@ -25,7 +25,7 @@ uint64_t EndOf(const Answer& answer) {
   return answer.end_unknown_us == 0 ? ResidentReplay::kEnd : answer.end.time_us;
 }
 
-// Of each of Answer::kSteps the growth is looked for at so many moments.
+// Growth needs more moments than a curve shows: so many in each step.
 constexpr size_t kFiner = 6;
 constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
 

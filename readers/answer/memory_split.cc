@@ -216,8 +216,8 @@ class Splitter {
     holdings_.Add(pages_.index(), {}, bytes, 0, PartOf::kFile);
   }
 
-  // Of mmap objects. The kernel counts their memory like files, since it may be
-  // shared.
+  // What mmap objects have beyond pages that were scanned. Their memory may be
+  // shared, so the kernel counts it with that of files.
   double UnscannedMappedBytes() const {
     if (heap_ == nullptr) return 0;
     const HeapModel& heap = heap_->model();
@@ -252,7 +252,7 @@ class Splitter {
               : split_.file_bytes) += bytes;
     // Of anonymous memory the blocks tell more.
     if (!of_file && heap_ != nullptr) return;
-    // Without rows nobody knows when RSS grew by them.
+    // A scan finds copies later than they were made; rows tell when RSS grew.
     const bool is_likely = of_file && copied && !pages_.header().calls_off();
     holdings_.Add(pages_.index(),
                   is_likely ? owner.likely_origin() : owner.origin(), bytes, 0,

@@ -159,6 +159,7 @@ class Splitter {
     if (heap_ != nullptr) {
       SplitPools();
       SplitHeap();
+      SplitUnseenPools();
     }
     if (!pages_.has_page_events()) TakeCounts();
     AddTracing();
@@ -213,7 +214,8 @@ class Splitter {
     if (bytes <= 0) return;
     unseen_bytes_ -= bytes;
     split_.file_bytes += bytes;
-    holdings_.Add(pages_.index(), {}, bytes, 0, PartOf::kFile);
+    holdings_.Add(pages_.index(), pages_.FileOriginOf(pages_.UnscannedOwner()),
+                  bytes, 0, PartOf::kFile);
   }
 
   // What mmap objects have beyond pages that were scanned. Their memory may be
@@ -252,11 +254,9 @@ class Splitter {
               : split_.file_bytes) += bytes;
     // Of anonymous memory the blocks tell more.
     if (!of_file && heap_ != nullptr) return;
-    // A scan finds copies later than they were made; rows tell when RSS grew.
-    const bool is_likely = of_file && copied && !pages_.header().calls_off();
     holdings_.Add(pages_.index(),
-                  is_likely ? owner.likely_origin() : owner.origin(), bytes, 0,
-                  of_file ? PartOf::kFile : PartOf::kBlocks);
+                  of_file ? pages_.FileOriginOf(owner) : owner.origin(), bytes,
+                  0, of_file ? PartOf::kFile : PartOf::kBlocks);
   }
 
   void SplitPools() {
@@ -268,14 +268,27 @@ class Splitter {
     // Samples may stand for more than there is.
     const double fit = std::min(1.0, anonymous_bytes_ / all);
     for (const PoolPart& part : parts) {
-      const std::string library =
-          LibraryName(heap_->index().MappingName(part.library));
-      holdings_.Add(
-          pages_.index(), pages_.model().owners()[part.owner].likely_origin(),
-          fit * part.bytes, fit * fit * part.variance, PartOf::kPool, library);
+      AddPool(part, pages_.model().owners()[part.owner], fit);
     }
-    split_.pool_bytes = fit * all;
-    anonymous_bytes_ -= split_.pool_bytes;
+  }
+
+  // The next scan tells where the rest was that no block explains.
+  void SplitUnseenPools() {
+    const double rest =
+        std::min(unseen_bytes_, anonymous_bytes_ - heap_in_anonymous_);
+    if (rest <= 0) return;
+    const PageOwner owner = pages_.UnscannedOwner();
+    for (const PoolPart& part : FindUnseenPools(pages_, heap_->model(), rest)) {
+      AddPool(part, owner, 1);
+    }
+  }
+
+  void AddPool(const PoolPart& part, const PageOwner& owner, double fit) {
+    holdings_.Add(pages_.index(), owner.likely_pool_origin(), fit * part.bytes,
+                  fit * fit * part.variance, PartOf::kPool,
+                  LibraryName(heap_->index().MappingName(part.library)));
+    split_.pool_bytes += fit * part.bytes;
+    anonymous_bytes_ -= fit * part.bytes;
   }
 
   void SplitHeap() {

@@ -128,17 +128,16 @@ FileTimeline::FileTimeline(const EvenSteps& steps, uint64_t until_us,
 
 void FileTimeline::TakeValues(uint64_t) {
   const size_t owners = model().owners().size();
-  std::vector<uint64_t> pages(2 * owners);  // then those that were copied
+  std::vector<uint64_t> pages(owners);
   ForEachPart(*this, [&](const PageMap::Range& range, uint32_t owner,
-                         uint32_t mapping, bool copied) {
+                         uint32_t mapping, bool) {
     if (KindOf(index().MappingName(mapping)) != PageKind::kFile) return;
-    pages[owner + (copied ? owners : 0)] += range.end - range.begin;
+    pages[owner] += range.end - range.begin;
   });
-  for (size_t i = 0; i < pages.size(); ++i) {
-    const PageOwner& owner = model().owners()[i % owners];
+  for (size_t i = 0; i < owners; ++i) {
+    const PageOwner& owner = model().owners()[i];
     if (pages[i] == 0 || owner.before_tracing()) continue;
-    const bool is_likely = i >= owners && !header().calls_off();
-    const Origin origin = is_likely ? owner.likely_origin() : owner.origin();
+    const Origin origin = FileOriginOf(owner);
     AddPlace(WithoutFunction(PlaceOf(GroupBy::kLine, index(), origin)),
              pages[i] * owner.weight * model().page_bytes());
   }

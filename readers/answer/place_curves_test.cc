@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "format/batches/encode_batch_for_tests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/answer/answer.h"
@@ -136,6 +137,81 @@ TEST(PlaceCurvesTest, AreOfWhatLinesHold) {
     EXPECT_THAT(curves[5], ElementsAre(0, 0, 20, 20, 20, 20, 20, 20, 20, 20));
     EXPECT_THAT(curves[6], ElementsAre(0, 0, 0, 10, 10, 10, 10, 10, 10, 10));
     EXPECT_THAT(curves[7], ElementsAre(0, 0, 0, 8, 8, 8, 8, 0, 0, 0));
+  }
+}
+
+// In a thread of a library, while line 5 waits in its call, RSS rises at 2 s by
+// 20 MiB of a file. It is scanned afterwards, or never.
+std::string ScannedFileRun(bool calls, bool is_scanned) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_cwd("/src");
+  header.set_page_scan(true);
+  header.set_calls_off(!calls);
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  header.set_first_rss_bytes(4 * kMiB);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  builder.AddThread("reader", 4712);
+  const std::string library = "/usr/lib/python3/dist-packages/pandas/io.py";
+  const uint32_t five =
+      builder.AddStack(0, builder.AddCode("/src/job.py", "<module>", 1), 5);
+  const uint32_t code = builder.AddCode(library, "read_csv", 1);
+  const uint32_t called = builder.AddStack(five, code, 2);
+  const uint32_t worker =
+      builder.AddStack(0, builder.AddCode(library, "work", 1), 7);
+  std::vector<ResidentRange> seen = {
+      {100, 4 * kMiB / kPage, builder.AddMapping(""), false, false}};
+  builder.AddResidency(0, 10, 4 * kMiB, seen);
+  Row call = MakeRow(1, kSecondUs, builder.AddSite(CALL, code, 1), 4 * kMiB, 0);
+  call.stack = called;
+  Row growth = MakeRow(2, 2 * kSecondUs, call.site, 24 * kMiB, 20 * kMiB);
+  growth.stack = worker;
+  growth.thread = 2;
+  builder.AddRecord(EncodeRows({call, growth}, /*stacks=*/true));
+  HeapEvent block = AllocEvent(2 * kSecondUs, 100 * kPage, 64, worker);
+  block.thread = 2;
+  builder.AddHeap({block});
+  if (is_scanned) {
+    seen.push_back({1 << 20, 20 * kMiB / kPage,
+                    builder.AddMapping("/data/rows.csv"), true, false});
+    builder.AddResidency(2100000, 2100100, 24 * kMiB, seen);
+  }
+  Record record, footer;
+  ProcessSample* const sample = record.mutable_process();
+  sample->set_time_us(is_scanned ? 2200000 : 1990000);
+  sample->set_rss_bytes(24 * kMiB);
+  sample->set_hwm_bytes(24 * kMiB);
+  sample->set_file_bytes(20 * kMiB);
+  builder.AddRecord(record);
+  footer.mutable_footer()->set_end_us(9 * kSecondUs);
+  builder.AddRecord(footer);
+  builder.Flush();
+  return sink.contents();
+}
+
+// Nobody saw who touched them. Rows tell when RSS rose, and where.
+TEST(PlaceCurvesTest, FilesByScanAreOfTheLineThatRan) {
+  const Console console{"test", nullptr};
+  for (const bool calls : {true, false}) {
+    for (const bool is_scanned : {true, false}) {
+      const TempFile path(ScannedFileRun(calls, is_scanned));
+      const auto answer =
+          ReadAnswer(RereadFile::Open(path.path(), console).get());
+      ASSERT_NE(answer, nullptr);
+      const MemorySplit& peak = answer->peak.split;
+      EXPECT_EQ(peak.file_bytes, 20 * kMiB) << calls << is_scanned;
+      ASSERT_FALSE(peak.places.empty());
+      EXPECT_EQ(peak.places[0].file_bytes, 20 * kMiB);
+      EXPECT_EQ(peak.places[0].place.line, calls ? 5u : 0u) << is_scanned;
+      EXPECT_EQ(peak.places[0].waits_bytes > 0, calls);
+      if (!is_scanned || !calls) continue;
+      const auto& curve = answer->over_time.bytes.at(peak.places[0].place);
+      EXPECT_EQ(curve[1], 0);
+      EXPECT_EQ(std::round(curve[9] / kMiB), 20);
+    }
   }
 }
 

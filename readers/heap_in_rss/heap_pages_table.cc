@@ -10,6 +10,7 @@
 #include "readers/output/whole_number.h"
 #include "readers/page_errors/sample_errors.h"
 #include "readers/places/place_table.h"
+#include "readers/resident/page_kind.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -34,11 +35,14 @@ struct Amounts {
   double variance = 0;  // of all
 };
 
-// By scan of sampled blocks only what lies in pools is charged to owners.
+// By scan of sampled blocks only what lies in pools is charged to owners, and
+// pages of files.
 Origin OriginOf(const PageOwner& owner, const ResidentReplay& pages,
                 const HeapReplay& heap) {
-  return heap.sampled() && owner.ran_stack != 0 ? owner.likely_origin()
-                                                : pages.OriginOf(owner);
+  if (owner.ran.stack == 0) return pages.OriginOf(owner);
+  const PageKind kind = KindOf(pages.index().MappingName(owner.mapping));
+  if (kind == PageKind::kFile) return pages.FileOriginOf(owner);
+  return heap.sampled() ? owner.likely_pool_origin() : pages.OriginOf(owner);
 }
 
 // Numbers the places of owners and sources alike.

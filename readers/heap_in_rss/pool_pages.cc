@@ -18,17 +18,6 @@ struct Pool {
   double weight;
 };
 
-std::vector<Pool> PoolsOf(const HeapModel& heap) {
-  std::vector<Pool> pools;
-  for (const auto& [begin, part] : heap.mappings().parts()) {
-    const auto& mapping = heap.mappings().OfPart(part);
-    const HeapSource& source = heap.sources()[mapping.source];
-    if (!source.pool) continue;
-    pools.push_back({begin, part.end, source.key.code, heap.WeightOf(mapping)});
-  }
-  return pools;
-}
-
 void RemoveMallocs(const HeapModel& heap, std::vector<Pool>* pools) {
   absl::flat_hash_set<uint32_t> mallocs;
   for (const auto& [address, block] : heap.blocks()) {
@@ -46,12 +35,23 @@ void RemoveMallocs(const HeapModel& heap, std::vector<Pool>* pools) {
                pools->end());
 }
 
+std::vector<Pool> PoolsOf(const HeapModel& heap) {
+  std::vector<Pool> pools;
+  for (const auto& [begin, part] : heap.mappings().parts()) {
+    const auto& mapping = heap.mappings().OfPart(part);
+    const HeapSource& source = heap.sources()[mapping.source];
+    if (!source.pool) continue;
+    pools.push_back({begin, part.end, source.key.code, heap.WeightOf(mapping)});
+  }
+  if (!pools.empty()) RemoveMallocs(heap, &pools);
+  return pools;
+}
+
 }  // namespace
 
 std::vector<PoolPart> FindPools(const ResidentReplay& pages,
                                 const HeapModel& heap) {
-  std::vector<Pool> pools = PoolsOf(heap);
-  if (!pools.empty()) RemoveMallocs(heap, &pools);
+  const std::vector<Pool> pools = PoolsOf(heap);
   std::vector<PoolPart> parts;
   if (pools.empty()) return parts;
   absl::btree_map<std::pair<uint32_t, uint32_t>, PoolPart> sums;
@@ -81,6 +81,36 @@ std::vector<PoolPart> FindPools(const ResidentReplay& pages,
     part.library = key.second;
     parts.push_back(part);
   }
+  return parts;
+}
+
+std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
+                                      const HeapModel& heap,
+                                      double unseen_bytes) {
+  std::vector<PoolPart> parts;
+  const std::vector<Pool> pools = PoolsOf(heap);
+  const uint64_t page_bytes = pages.model().page_bytes();
+  auto next = pools.begin();
+  double all = 0;
+  for (const ResidentRange& range : pages.later_ranges()) {
+    const uint64_t end = range.page + range.pages;
+    while (next != pools.end() && next->end <= range.page * page_bytes) ++next;
+    if (range.file_backed) continue;
+    for (auto pool = next;
+         pool != pools.end() && pool->begin < end * page_bytes; ++pool) {
+      const uint64_t from = std::max(range.page, pool->begin / page_bytes);
+      const uint64_t to = std::min(end, pool->end / page_bytes);
+      if (from >= to) continue;
+      const uint64_t unseen =
+          to - from - pages.model().pages().Covered(from, to);
+      parts.push_back(
+          {0, pool->library,
+           pool->weight * static_cast<double>(unseen * page_bytes)});
+      all += parts.back().bytes;
+    }
+  }
+  if (all <= unseen_bytes) return parts;
+  for (PoolPart& part : parts) part.bytes *= unseen_bytes / all;
   return parts;
 }
 

@@ -30,6 +30,12 @@ struct PoolPart {
 std::vector<PoolPart> FindPools(const ResidentReplay& pages,
                                 const HeapModel& heap);
 
+// What of `unseen_bytes`, which came since the last scan, seems to lie in pools:
+// no more than the next scan finds there. Its owner is 0: nobody saw it.
+std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
+                                      const HeapModel& heap,
+                                      double unseen_bytes);
+
 // "libarrow" of "/usr/lib/libarrow.so.2600"; "?" of no path.
 std::string LibraryName(absl::string_view mapping);
 

@@ -27,7 +27,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 struct PoolRun {
   bool scan = false;
   std::string mapper = "/usr/lib/python3/site-packages/x/libpool-1a2b.so.3";
-  bool malloc = false;  // a recorded block lies there, of line 7
+  bool malloc = false;    // a recorded block lies there, of line 7
+  bool imports = false;   // line 8 does, and allocates more than line 6
+  uint64_t peak_mib = 0;  // more that RSS was before the scan; 0: none
 
   std::string Build() const {
     StringSink sink;
@@ -59,6 +61,14 @@ struct PoolRun {
     // Line 6 allocates when they grow.
     builder.AddHeap(
         {AllocEvent(2000, 0x5000, 16, six), FreeEvent(2001, 0x5000)});
+    if (imports) {
+      const uint32_t machinery =
+          builder.AddCode("<frozen importlib._bootstrap>", "_find_and_load", 1);
+      const uint32_t eight = builder.AddStack(0, code, 8);
+      const uint32_t import = builder.AddStack(eight, machinery, 2);
+      builder.AddHeap(
+          {AllocEvent(2100, 0x6000, kMiB, import), FreeEvent(2101, 0x6000)});
+    }
     builder.AddResidency(1500, 1600, kMiB,
                          {{10, kMiB / kPage, none, false, false}});
     std::vector<ResidentRange> seen = {{10, kMiB / kPage, none, false, false}};
@@ -68,6 +78,10 @@ struct PoolRun {
           CamePages(2000, kGiB / kPage, 40 * kMiB / kPage, six);
       for (PageEntry& page : pages) page.mapping = none;
       builder.AddPages(pages);
+    }
+    if (peak_mib > 0) {
+      const uint64_t peak = (41 + peak_mib) * kMiB;
+      builder.AddProcess(200000, peak, peak);
     }
     builder.AddResidency(300000, 300100, 41 * kMiB, seen);
     builder.AddProcess(320000, 41 * kMiB, 41 * kMiB);
@@ -97,7 +111,7 @@ nlohmann::json LineOf(const nlohmann::json& moment, int line) {
 
 TEST(PoolPagesTest, WhoTouchesThemIsCharged) {
   for (const bool scan : {false, true}) {
-    const auto peak = AnswerOf({.scan = scan});
+    const auto peak = AnswerOf({.scan = scan, .imports = scan});
     EXPECT_EQ(peak["parts"]["pools"], 40 * kMiB);
     EXPECT_EQ(peak["parts"]["native_heap"], 0);
     EXPECT_EQ(LineOf(peak, 5), nullptr);
@@ -107,6 +121,18 @@ TEST(PoolPagesTest, WhoTouchesThemIsCharged) {
     EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
     EXPECT_EQ(six["kept_by"], "libpool");
   }
+}
+
+// It found nothing there before the peak. What it finds afterwards was there.
+TEST(PoolPagesTest, TheNextScanTellsWhatWasInThemAtThePeak) {
+  const auto peak = AnswerOf({.scan = true, .peak_mib = 9});
+  EXPECT_EQ(peak["rss_bytes"], 50 * kMiB);
+  EXPECT_EQ(peak["parts"]["pools"], 40 * kMiB);
+  EXPECT_EQ(peak["parts"]["free"], 9 * kMiB);
+  const auto six = LineOf(peak, 6);
+  ASSERT_NE(six, nullptr) << peak;
+  EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
+  EXPECT_EQ(six["kept_by"], "libpool");
 }
 
 // At each step, and not at the peak alone.

@@ -241,10 +241,22 @@ void PeakFinder::InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes) {
   }
 }
 
+std::shared_ptr<const std::vector<SeenGrowth>> PeakFinder::GrowthWithWaits()
+    const {
+  auto growth = std::make_shared<std::vector<SeenGrowth>>(growth_);
+  WaitCursor waits(waits_);
+  for (SeenGrowth& one : *growth) {
+    one.waits = waits.At(one.to_us, one.thread, one.stack, 0);
+    one.own = index().OwnStack(one.waits != 0 ? one.waits : one.stack);
+    one.imports = index().Imports(one.stack);
+  }
+  return growth;
+}
+
 Hindsight PeakFinder::hindsight() const {
   Hindsight hindsight = ResidentReplay::hindsight();
   hindsight.waits = waits_;
-  hindsight.growth = std::make_shared<std::vector<SeenGrowth>>(growth_);
+  hindsight.growth = GrowthWithWaits();
   if (peak_unseen_) {
     hindsight.peak_rss_bytes = peak_bytes_;
     hindsight.peak_us = peak_us_;

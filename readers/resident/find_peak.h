@@ -76,6 +76,7 @@ class PeakFinder : public ResidentReplay {
  private:
   bool TellsGrowth() const { return by_scan() && header().calls_off(); }
   void AddGrowth(const SeenGrowth& growth);
+  std::shared_ptr<const std::vector<SeenGrowth>> GrowthWithWaits() const;
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
   void OnGone(std::vector<LateArrival> blocks) override;

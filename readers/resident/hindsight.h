@@ -23,6 +23,9 @@ struct SeenGrowth {
   uint64_t from_us, to_us;
   uint64_t bytes;
   uint32_t stack, thread;
+  uint32_t waits = 0;  // see Origin
+  uint32_t own = 0;    // of these two: the stack down to an own line
+  bool imports = false;
 };
 
 struct Hindsight {

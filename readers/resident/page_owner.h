@@ -9,7 +9,18 @@
 
 namespace pymemrun {
 
-// Ids are those of the run file.
+// Ids are those of the run file. What a call did; stack 0: nobody knows whose.
+struct WhoRan {
+  uint32_t stack = 0, thread = 0;
+  uint32_t waits = 0;  // see Origin
+
+  friend bool operator==(const WhoRan& a, const WhoRan& b) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const WhoRan& ran) {
+    return H::combine(std::move(h), ran.stack, ran.thread, ran.waits);
+  }
+};
+
 struct PageOwner {
   uint32_t stack = 0;
   uint32_t thread = 0;        // 0: before tracing
@@ -19,9 +30,11 @@ struct PageOwner {
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
   bool by_scan = false;  // nobody saw who brought it
-  // By scan, of anonymous memory: whose doing RSS grew by most meanwhile.
-  uint32_t ran_stack = 0, ran_thread = 0;
-  uint32_t waits = 0;  // see Origin
+  // By scan: whose doing RSS grew by most meanwhile. Of files only where calls
+  // are recorded.
+  WhoRan ran;
+  WhoRan ran_beside_imports;  // likewise, but these hardly use pools
+  uint32_t waits = 0;         // see Origin
 
   bool before_tracing() const { return thread == 0 && !by_scan; }
   Origin origin() const {
@@ -31,25 +44,25 @@ struct PageOwner {
             .module = code_mapping,
             .waits = waits};
   }
-  // Who brought it, or seems to have.
-  Origin likely_origin() const {
+  // Who brought it, or seems to have; as part of a library's pool.
+  Origin likely_origin() const { return OriginBy(ran); }
+  Origin likely_pool_origin() const {
+    return OriginBy(ran_beside_imports.stack != 0 ? ran_beside_imports : ran);
+  }
+  Origin OriginBy(const WhoRan& who) const {
     Origin likely = origin();
-    if (ran_stack != 0) likely.stack = ran_stack, likely.thread = ran_thread;
+    if (who.stack == 0) return likely;
+    likely.stack = who.stack;
+    likely.thread = who.thread;
+    likely.waits = who.waits;
     return likely;
   }
-  friend bool operator==(const PageOwner& a, const PageOwner& b) {
-    return a.stack == b.stack && a.thread == b.thread &&
-           a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
-           a.task == b.task && a.weight == b.weight &&
-           a.inferred == b.inferred && a.by_scan == b.by_scan &&
-           a.ran_stack == b.ran_stack && a.ran_thread == b.ran_thread &&
-           a.waits == b.waits;
-  }
+  friend bool operator==(const PageOwner& a, const PageOwner& b) = default;
   template <typename H>
   friend H AbslHashValue(H h, const PageOwner& o) {
     return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
-                      o.mapping, o.task, o.weight, o.inferred, o.by_scan,
-                      o.ran_stack, o.ran_thread, o.waits);
+                      o.mapping, o.task, o.weight, o.inferred, o.by_scan, o.ran,
+                      o.ran_beside_imports, o.waits);
   }
 };
 

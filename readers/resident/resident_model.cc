@@ -32,6 +32,7 @@ void ResidentModel::SetHeader(const Header& header) {
   if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
   sampled_ = header.page_weight() > 1;
   by_scan_ = header.page_scan();
+  tells_calls_ = !header.calls_off();
 }
 
 uint64_t ResidentModel::RssBytes() const {
@@ -76,11 +77,6 @@ void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   if (any_residency_ && is_filling && owned >= rss_bytes + kHugeBytes / 2) {
     owned_at_rss_ -= kHugeBytes / page_bytes_;
   }
-}
-
-void ResidentModel::SetRan(uint32_t stack, uint32_t thread) {
-  ran_stack_ = stack;
-  ran_thread_ = thread;
 }
 
 uint32_t ResidentModel::OwnerId(const PageOwner& owner) {
@@ -285,10 +281,11 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
   }
   PageOwner found = {.mapping = range.mapping, .by_scan = any_residency_};
   if (!any_residency_ || by_scan_) {
-    if (any_residency_ && !range.file_backed && ran_stack_ != 0 &&
+    const bool tells = !range.file_backed || tells_calls_;
+    if (any_residency_ && tells &&
         pages_.Covered(range.page, end) < range.pages) {
-      found.ran_stack = ran_stack_;
-      found.ran_thread = ran_thread_;
+      found = ran_;
+      found.mapping = range.mapping;
     }
     return Own(range.page, end, OwnerId(found), time_us);
   }

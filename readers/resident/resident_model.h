@@ -56,8 +56,8 @@ class ResidentModel {
   // `task` 0: of no task's step. `waits`: see Origin.
   void Add(const PageEntry& entry, uint32_t task = 0, uint32_t waits = 0);
   void Add(const ResidencyView& seen);  // without its RSS, read later
-  // Where RSS grew most before the next Residency, by scan; 0: nobody knows.
-  void SetRan(uint32_t stack, uint32_t thread);
+  // By scan: whose the pages seem to be that the next Residency finds.
+  void SetRan(const PageOwner& ran) { ran_ = ran; }
   // The pages get the owner of the page they came with, if that is there.
   void Add(const LateArrival& late);
   // What statm said at a moment up to which everything has been added. The
@@ -134,7 +134,8 @@ class ResidentModel {
   uint64_t huge_us_ = 0;            // when the last huge page's fault began
   uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
   bool sampled_ = false, by_scan_ = false, any_residency_ = false;
-  uint32_t ran_stack_ = 0, ran_thread_ = 0;
+  bool tells_calls_ = true;
+  PageOwner ran_ = {.by_scan = true};
   FaultsUnderWay under_way_;
   std::vector<ResidentRange> ranges_;
   uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them

@@ -172,8 +172,8 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     return;
   }
   if (by_scan()) {
-    FindWhoRan(scanned_us_, seen.time_us);
-    scanned_us_ = seen.begin_us;
+    model_.SetRan(WhoRanUntil(seen.time_us));
+    ForgetGrowth(seen.begin_us);
   } else {
     AddLateArrivals(seen);
   }
@@ -184,27 +184,54 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
-// Times rise. A growth counts with the part of it that lies between.
-void ResidentReplay::FindWhoRan(uint64_t from_us, uint64_t to_us) {
-  if (before_.growth == nullptr) return;
+// A growth counts with the part of it that lies between, and all that a line
+// called counts together.
+PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us) const {
+  PageOwner owner = {.by_scan = true};
+  if (before_.growth == nullptr) return owner;
   const std::vector<SeenGrowth>& growth = *before_.growth;
-  absl::flat_hash_map<uint32_t, double> by_stack;
-  double most = 0;
-  model_.SetRan(0, 0);
+  absl::flat_hash_map<std::pair<uint32_t, bool>, double> by_stack;
+  double most = 0, most_beside_imports = 0;
   for (size_t i = next_growth_; i < growth.size() && growth[i].from_us < to_us;
        ++i) {
     const SeenGrowth& one = growth[i];
-    if (one.to_us <= from_us) continue;
-    if (one.to_us <= to_us) next_growth_ = i + 1;
+    if (one.to_us <= scanned_us_) continue;
     const uint64_t within_us =
-        std::min(one.to_us, to_us) - std::max(one.from_us, from_us);
-    const double bytes = by_stack[one.stack] +=
+        std::min(one.to_us, to_us) - std::max(one.from_us, scanned_us_);
+    const uint32_t by = one.own != 0 ? one.own : one.stack;
+    const double bytes = by_stack[{by, one.imports}] +=
         static_cast<double>(one.bytes) * static_cast<double>(within_us) /
         static_cast<double>(one.to_us - one.from_us);
-    if (bytes <= most) continue;
-    most = bytes;
-    model_.SetRan(one.stack, one.thread);
+    const WhoRan who = {one.stack, one.thread, one.waits};
+    if (bytes > most) {
+      most = bytes;
+      owner.ran = who;
+    }
+    if (!one.imports && bytes > most_beside_imports) {
+      most_beside_imports = bytes;
+      owner.ran_beside_imports = who;
+    }
   }
+  return owner;
+}
+
+// Times rise.
+void ResidentReplay::ForgetGrowth(uint64_t before_us) {
+  scanned_us_ = before_us;
+  if (before_.growth == nullptr) return;
+  const std::vector<SeenGrowth>& growth = *before_.growth;
+  while (next_growth_ < growth.size() &&
+         growth[next_growth_].to_us <= before_us) {
+    ++next_growth_;
+  }
+}
+
+uint64_t ResidentReplay::TracingBytesOf(uint64_t before_bytes) const {
+  return std::min<uint64_t>(header_.own_bytes(), before_bytes);
+}
+
+Origin ResidentReplay::FileOriginOf(const PageOwner& owner) const {
+  return header_.calls_off() ? owner.origin() : owner.likely_origin();
 }
 
 void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {

@@ -57,15 +57,17 @@ class ResidentReplay : public ReplayVisitor {
   // Nobody saw who touched the pages.
   bool by_scan() const { return header_.page_scan(); }
   // Of so many bytes from before tracing, those of tracing itself.
-  uint64_t TracingBytesOf(uint64_t before_bytes) const {
-    return std::min<uint64_t>(header_.own_bytes(), before_bytes);
-  }
+  uint64_t TracingBytesOf(uint64_t before_bytes) const;
   // What the kernel counted as pages of files, and shared ones, at the last
   // sample, and at the first one. 0: not known.
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t first_file_bytes() const { return first_file_bytes_; }
   // By how much the kernel has counted more of them since the last scan.
   uint64_t UnscannedFileBytes() const;
+  // Who seems to have brought what came since then.
+  PageOwner UnscannedOwner() const { return WhoRanUntil(shown_us() + 1); }
+  // Of pages of files: by scan only rows tell when RSS grew by them.
+  Origin FileOriginOf(const PageOwner& owner) const;
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   // `until_us`; or where the file ends before that, its last moment.
@@ -107,7 +109,8 @@ class ResidentReplay : public ReplayVisitor {
 
   void AddLateArrivals(const ResidencyView& seen);
   void FindGone(const PageEntry& entry);
-  void FindWhoRan(uint64_t from_us, uint64_t to_us);
+  PageOwner WhoRanUntil(uint64_t to_us) const;
+  void ForgetGrowth(uint64_t before_us);
   void AddLate(const LateArrival& late);
   void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);

@@ -21,9 +21,6 @@ def holds_what_rss_rose(case, tag, least=0.7, most=1.15):
     """The line is the first own line, and holds about what RSS rose."""
     rose = int(case.result.stdout.split()[-1])
     held = case.held(tag)
-    if case.by_scan():  # pages of files are the file's alone
-        held += sum(int(row["resident_bytes"]) for row in case.rows("resident", "--by", "mapping")
-                    if row["mapping"].endswith("/rows.csv"))
     assert case.first() == case.line(tag), case.screen()
     assert least * rose <= held <= most * rose, (
         f"{held / MIB:.1f} MiB; RSS rose by {rose / MIB:.1f}\n{case.screen()}")
@@ -71,18 +68,20 @@ def arrow_table(case):
 
 
 @known("joblib_workers", """
+import os
 import joblib
 def work(n):
-    return [str(i) * 4 for i in range(n)]  # works
+    return os.getpid(), [str(i) * 4 for i in range(n)]  # works
 def main():
     parts = joblib.Parallel(n_jobs=2)(joblib.delayed(work)(400_000) for _ in range(2))
-    print(sum(map(len, parts)))
+    print(*{pid for pid, part in parts})
 main()
 """, options=("--follow", "all"), needs="joblib")
 def joblib_workers(case):
+    """On a busy machine one of the two may do all the work."""
     rows = case.rows("processes")
-    workers = [row for row in rows if row["top_line"].endswith(f":{case.line('works')}")]
-    assert len(workers) == 2, "\n".join(map(str, rows))
+    workers = {row["pid"] for row in rows if row["top_line"].endswith(f":{case.line('works')}")}
+    assert workers == set(case.result.stdout.split()), "\n".join(map(str, rows))
 
 
 @known("torch_loader", RSS + """

@@ -52,8 +52,10 @@ def reused_blocks(case):
     rows = [row for row in case.rows("heap", "--objects") if row["type"] == "dict" and
             row["holder"] == "sys.modules['__main__'].kept"]
     found = sum(int(row["objects"]) for row in rows)
-    # CPython has kept blocks of up to 80 since before tracing.
-    assert 3900 <= found <= 4001 and all(int(row["reused_objects"]) > 0 for row in rows), rows
+    # CPython has kept blocks of up to 80 since before tracing. A row without objects has
+    # their keys, of which the interpreter itself may have allocated one that was sampled.
+    counted = [row for row in rows if row["objects"] != "0"]
+    assert 3900 <= found <= 4001 and all(int(row["reused_objects"]) > 0 for row in counted), rows
 
 
 @known("attributes_of_instances", """

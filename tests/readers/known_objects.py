@@ -53,7 +53,7 @@ def reused_blocks(case):
             row["holder"] == "sys.modules['__main__'].kept"]
     found = sum(int(row["objects"]) for row in rows)
     # CPython has kept blocks of up to 80 since before tracing. A row without objects has
-    # their keys, of which the interpreter itself may have allocated one that was sampled.
+    # the keys of one, which the interpreter allocated outside any frame.
     counted = [row for row in rows if row["objects"] != "0"]
     assert 3900 <= found <= 4001 and all(int(row["reused_objects"]) > 0 for row in counted), rows
 

@@ -31,7 +31,7 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
     finder_.OnRow(row);
     if (by_scan() && row.drss_bytes > 0 && row.stack != 0) {
       AddGrowth({row_us_, row.time_us, static_cast<uint64_t>(row.drss_bytes),
-                 row.stack, row.thread});
+                 row.stack, row.thread, row.rss_bytes});
     }
     row_us_ = std::max(row_us_, row.time_us);
   }
@@ -68,6 +68,7 @@ void PeakFinder::AddGrowth(const SeenGrowth& growth) {
       one.from_us <= before_us + kOneGrowthUs) {
     growth_.back().to_us = one.to_us;
     growth_.back().bytes += one.bytes;
+    growth_.back().rss_bytes = one.rss_bytes;
     return;
   }
   if (growth_.size() >= kMostGrowth) {

@@ -108,5 +108,19 @@ TEST(FindPeakTest, PagesThatCameOneByOneOrOfFilesAreNotHuge) {
   EXPECT_EQ(run.KnownAfter(100).pages, 24u);
 }
 
+// 100 bytes came in a call: 10 before the first look, 60 before the second.
+TEST(SeenGrowthTest, CountsWithWhatCameWithinASpan) {
+  SeenGrowth growth = {.from_us = 100, .to_us = 200, .bytes = 100};
+  const RssSpan middle = {120, 170, 1010, 1070};
+  EXPECT_EQ(growth.BytesWithin(middle), 50);  // by time alone
+  growth.rss_bytes = 1100;
+  EXPECT_EQ(growth.BytesWithin(middle), 60);
+  EXPECT_EQ(growth.BytesWithin({0, 120, 900, 1010}), 10);
+  EXPECT_EQ(growth.BytesWithin({170, 300, 1070, 5000}), 30);
+  EXPECT_EQ(growth.BytesWithin({0, 300, 0, 5000}), 100);
+  EXPECT_EQ(growth.BytesWithin({200, 300, 1100, 5000}), 0);
+  EXPECT_EQ(growth.BytesWithin({120, 170, 1070, 1010}), 0);  // it sank
+}
+
 }  // namespace
 }  // namespace pymemrun

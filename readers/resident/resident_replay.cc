@@ -172,8 +172,9 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     return;
   }
   if (by_scan()) {
-    model_.SetRan(WhoRanUntil(seen.time_us));
+    model_.SetRan(WhoRanUntil(seen.time_us, seen.rss_bytes));
     ForgetGrowth(seen.begin_us);
+    scanned_rss_bytes_ = seen.rss_bytes;
   } else {
     AddLateArrivals(seen);
   }
@@ -184,24 +185,20 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
-// A growth counts with the part of it that lies between, and all that a line
-// called counts together.
-PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us) const {
+// All that a line called counts together.
+PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
+                                      uint64_t rss_bytes) const {
   PageOwner owner = {.by_scan = true};
   if (before_.growth == nullptr) return owner;
   const std::vector<SeenGrowth>& growth = *before_.growth;
+  const RssSpan span = {scanned_us_, to_us, scanned_rss_bytes_, rss_bytes};
   absl::flat_hash_map<std::pair<uint32_t, bool>, double> by_stack;
   double most = 0, most_beside_imports = 0;
   for (size_t i = next_growth_; i < growth.size() && growth[i].from_us < to_us;
        ++i) {
     const SeenGrowth& one = growth[i];
-    if (one.to_us <= scanned_us_) continue;
-    const uint64_t within_us =
-        std::min(one.to_us, to_us) - std::max(one.from_us, scanned_us_);
     const uint32_t by = one.own != 0 ? one.own : one.stack;
-    const double bytes = by_stack[{by, one.imports}] +=
-        static_cast<double>(one.bytes) * static_cast<double>(within_us) /
-        static_cast<double>(one.to_us - one.from_us);
+    const double bytes = by_stack[{by, one.imports}] += one.BytesWithin(span);
     const WhoRan who = {one.stack, one.thread, one.waits};
     if (bytes > most) {
       most = bytes;
@@ -213,6 +210,10 @@ PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us) const {
     }
   }
   return owner;
+}
+
+PageOwner ResidentReplay::UnscannedOwner() const {
+  return WhoRanUntil(shown_us() + 1, model_.RssBytes());
 }
 
 // Times rise.

@@ -65,7 +65,7 @@ class ResidentReplay : public ReplayVisitor {
   // By how much the kernel has counted more of them since the last scan.
   uint64_t UnscannedFileBytes() const;
   // Who seems to have brought what came since then.
-  PageOwner UnscannedOwner() const { return WhoRanUntil(shown_us() + 1); }
+  PageOwner UnscannedOwner() const;
   // Of pages of files: by scan only rows tell when RSS grew by them.
   Origin FileOriginOf(const PageOwner& owner) const;
   // The last moment that the file tells of, as far as it was read.
@@ -109,7 +109,7 @@ class ResidentReplay : public ReplayVisitor {
 
   void AddLateArrivals(const ResidencyView& seen);
   void FindGone(const PageEntry& entry);
-  PageOwner WhoRanUntil(uint64_t to_us) const;
+  PageOwner WhoRanUntil(uint64_t to_us, uint64_t rss_bytes) const;
   void ForgetGrowth(uint64_t before_us);
   void AddLate(const LateArrival& late);
   void AddReading(const Reading& reading);
@@ -122,11 +122,11 @@ class ResidentReplay : public ReplayVisitor {
 
   const uint64_t until_us_;
   const Hindsight before_;
-  size_t next_late_ = 0, next_growth_ = 0;   // of before_
-  uint64_t scanned_us_ = 0;                  // the last time
-  uint64_t ranges_us_ = 0;                   // of model_.ranges()
-  std::vector<LateArrival> late_;            // that were found
-  uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
+  size_t next_late_ = 0, next_growth_ = 0;           // of before_
+  uint64_t scanned_us_ = 0, scanned_rss_bytes_ = 0;  // the last time
+  uint64_t ranges_us_ = 0;                           // of model_.ranges()
+  std::vector<LateArrival> late_;                    // that were found
+  uint64_t looks_left_ = uint64_t{1} << 20;          // see FindLateArrivals()
   ResidentModel model_;
   InferenceErrors inference_;
   const TaskStepsReader* tasks_ = nullptr;

@@ -31,6 +31,8 @@ namespace pymemrun {
   COMMAND(NewOffgilCommand)           \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewObjectsCommand)          \
+  COMMAND(NewQueryCommand)            \
+  COMMAND(NewTablesCommand)           \
   COMMAND(NewExportCommand)
 
 PYMEMRUN_DEFINE_COMMANDS(ReportCommands, PYMEMREPORT_COMMANDS)

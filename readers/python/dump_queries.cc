@@ -13,9 +13,10 @@
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/what_if.h"
-#include "readers/objects_query/sql_query.h"
+#include "readers/objects_query/graph_relations.h"
 #include "readers/python/arguments.h"
 #include "readers/python/python_values.h"
+#include "readers/relations/sql_query.h"
 
 namespace pymemrun {
 namespace {
@@ -110,7 +111,8 @@ py::object ValueOfCell(const Cell& cell) {
 
 // (names of columns, rows as tuples), by the SQLite of the tools.
 py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
-  const auto answer = RunSql(sql.text, /*most_rows=*/0, &self.analysis());
+  const auto answer = RunSql(sql.text, /*most_rows=*/0,
+                             GraphRelations(&self.analysis()));
   if (!answer.ok())
     throw py::value_error(std::string(answer.status().message()));
   py::list names, rows;

@@ -1,4 +1,4 @@
-#include "readers/objects_query/sql_query.h"
+#include "readers/objects_query/graph_relations.h"
 
 #include <string>
 #include <vector>
@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/objects/object_text.h"
+#include "readers/relations/sql_query.h"
 #include "readers/testing/object_graph_for_tests.h"
 
 namespace pymemrun {
@@ -18,9 +19,9 @@ using testing::IsEmpty;
 
 // Module app -> dict -> CACHE -> a list of three strings. A second list has two
 // of these, and a weak reference to the first list.
-class SqlQueryTest : public testing::Test {
+class GraphRelationsTest : public testing::Test {
  protected:
-  SqlQueryTest() : analysis_(GraphOf(Program())) {}
+  GraphRelationsTest() : analysis_(GraphOf(Program())) {}
 
   static ObjectRunBuilder Program() {
     ObjectRunBuilder builder;
@@ -46,7 +47,7 @@ class SqlQueryTest : public testing::Test {
 
   // Rows as "a|b"; a failure as its message.
   std::vector<std::string> Ask(const std::string& sql, uint64_t most = 0) {
-    const auto answer = RunSql(sql, most, &analysis_);
+    const auto answer = RunSql(sql, most, GraphRelations(&analysis_));
     if (!answer.ok()) return {std::string(answer.status().message())};
     std::vector<std::string> lines;
     for (const auto& row : answer->table.rows) {
@@ -62,7 +63,7 @@ class SqlQueryTest : public testing::Test {
   ObjectAnalysis analysis_;
 };
 
-TEST_F(SqlQueryTest, AnswersFromAllTables) {
+TEST_F(GraphRelationsTest, AnswersFromAllTables) {
   EXPECT_THAT(Ask("SELECT type, count(*), sum(size), max(length) FROM nodes "
                   "WHERE NOT synthetic GROUP BY type ORDER BY 1"),
               ElementsAre("app.Cache|1|48|", "dict|1|500|2", "list|2|152|3",
@@ -83,7 +84,7 @@ TEST_F(SqlQueryTest, AnswersFromAllTables) {
 }
 
 // What is looked up equals what is found by reading all.
-TEST_F(SqlQueryTest, FindsByValueWhatReadingAllFinds) {
+TEST_F(GraphRelationsTest, FindsByValueWhatReadingAllFinds) {
   const ObjectGraph& graph = analysis_.graph();
   const std::vector<std::pair<std::string, std::string>> columns = {
       {"nodes", "id"},     {"nodes", "address"},   {"edges", "source"},
@@ -107,7 +108,7 @@ TEST_F(SqlQueryTest, FindsByValueWhatReadingAllFinds) {
   }
 }
 
-TEST_F(SqlQueryTest, FollowsDominatorsDown) {
+TEST_F(GraphRelationsTest, FollowsDominatorsDown) {
   EXPECT_THAT(
       Ask("WITH RECURSIVE below(node) AS (SELECT id FROM nodes WHERE type = "
           "'app.Cache' UNION ALL SELECT d.node FROM below b JOIN dominators d "
@@ -116,7 +117,7 @@ TEST_F(SqlQueryTest, FollowsDominatorsDown) {
       ElementsAre("3|1128"));
 }
 
-TEST_F(SqlQueryTest, SaysWhatIsWrongInOneLine) {
+TEST_F(GraphRelationsTest, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(Ask("SELECT colour FROM nodes"),
               ElementsAre("SQL: no such column: colour"));
   EXPECT_THAT(Ask("SELEC 1"), ElementsAre(HasSubstr("syntax error")));
@@ -125,35 +126,37 @@ TEST_F(SqlQueryTest, SaysWhatIsWrongInOneLine) {
               ElementsAre(HasSubstr("expected one statement")));
   EXPECT_THAT(Ask("SELECT 1;\n"), ElementsAre("1"));
   EXPECT_TRUE(absl::IsInvalidArgument(
-      RunSql("SELECT colour FROM nodes", 0, &analysis_).status()));
+      RunSql("SELECT colour FROM nodes", 0, GraphRelations(&analysis_))
+          .status()));
 }
 
-TEST_F(SqlQueryTest, ReadsAlone) {
+TEST_F(GraphRelationsTest, ReadsAlone) {
   for (const char* sql :
        {"ATTACH '/tmp/pymemrun-query-test.db' AS other", "PRAGMA cache_size=1",
         "CREATE TABLE t(a)", "DELETE FROM nodes", "VACUUM INTO '/tmp/x'",
         "SELECT load_extension('x')", "SELECT fts3_tokenizer('simple')",
         "SELECT FTS3_Tokenizer('x', x'4141414141414141')"}) {
-    const auto answer = RunSql(sql, 0, &analysis_);
+    const auto answer = RunSql(sql, 0, GraphRelations(&analysis_));
     EXPECT_TRUE(absl::IsInvalidArgument(answer.status()))
         << sql << " " << answer.status();
   }
 }
 
-TEST_F(SqlQueryTest, EndsAtTheLimitAndSaysThatThereIsMore) {
-  const auto some = RunSql("SELECT id FROM nodes", 2, &analysis_);
+TEST_F(GraphRelationsTest, EndsAtTheLimitAndSaysThatThereIsMore) {
+  const auto some =
+      RunSql("SELECT id FROM nodes", 2, GraphRelations(&analysis_));
   ASSERT_TRUE(some.ok());
   EXPECT_EQ(some->table.rows.size(), 2u);
   EXPECT_TRUE(some->has_more);
-  const auto all =
-      RunSql("SELECT id FROM nodes", analysis_.graph().nodes(), &analysis_);
+  const auto all = RunSql("SELECT id FROM nodes", analysis_.graph().nodes(),
+                          GraphRelations(&analysis_));
   ASSERT_TRUE(all.ok());
   EXPECT_FALSE(all->has_more);
 }
 
-TEST_F(SqlQueryTest, NamesColumnsOnce) {
-  const auto answer =
-      RunSql("SELECT 1 AS a, 2.5 AS a, 'x' AS b", 0, &analysis_);
+TEST_F(GraphRelationsTest, NamesColumnsOnce) {
+  const auto answer = RunSql("SELECT 1 AS a, 2.5 AS a, 'x' AS b", 0,
+                             GraphRelations(&analysis_));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->table.headings[0].name, "a");
   EXPECT_EQ(answer->table.headings[1].name, "a_2");
@@ -161,7 +164,7 @@ TEST_F(SqlQueryTest, NamesColumnsOnce) {
   EXPECT_EQ(answer->table.rows[0][1], Cell(ExactNumber{2.5}));
 }
 
-TEST_F(SqlQueryTest, RealsHaveAsManyDigitsAsTheyNeed) {
+TEST_F(GraphRelationsTest, RealsHaveAsManyDigitsAsTheyNeed) {
   EXPECT_THAT(Ask("SELECT 0.1, 1e-9, 2.5, 1.0/3, 1e300"),
               ElementsAre("0.1|1e-09|2.5|0.3333333333333333|1e+300"));
 }

@@ -1,0 +1,57 @@
+// A run file that relations read.
+#ifndef PYMEMRUN_READERS_RUN_RELATIONS_RELATION_RUN_H_
+#define PYMEMRUN_READERS_RUN_RELATIONS_RELATION_RUN_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/run/replay_visitor.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+// Its definitions, and what was recorded. Not thread safe.
+class RelationRun final : public ReplayVisitor {
+ public:
+  // Reads the file once. Null: nothing could be read, which has been said. The
+  // console must outlive it.
+  static std::unique_ptr<RelationRun> Read(const std::string& path,
+                                           const Console& console);
+
+  RereadFile* file() const { return file_.get(); }
+  // Where is said what goes wrong.
+  const Console& console() const { return console_; }
+  const Header& header() const { return header_; }
+  bool has_gil() const { return has_gil_; }
+  bool has_states() const { return has_states_; }
+  bool has_tasks() const { return has_tasks_; }
+  // Each task's definitions, in the order of the file.
+  const std::vector<TaskDef>& tasks() const { return tasks_; }
+  // The last name of a task; empty: it has none.
+  absl::string_view TaskName(uint32_t task) const;
+
+  HeapUse heap_use() const override { return HeapUse::kNone; }
+  void OnHeader(const Header& header) override { header_ = header; }
+  void OnGilRecording(const GilRecording&) override { has_gil_ = true; }
+  void OnStateRecording(const StateRecording&) override { has_states_ = true; }
+  void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
+  void OnTask(const TaskDef& task) override;
+  void Finish() override {}
+
+ private:
+  RelationRun(std::unique_ptr<RereadFile> file, const Console& console)
+      : file_(std::move(file)), console_(console) {}
+
+  const std::unique_ptr<RereadFile> file_;
+  const Console& console_;
+  Header header_;
+  bool has_gil_ = false, has_states_ = false, has_tasks_ = false;
+  std::vector<TaskDef> tasks_;
+  std::vector<uint32_t> last_of_task_;  // 1 + index in tasks_; 0: none
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_RELATIONS_RELATION_RUN_H_

@@ -1,0 +1,39 @@
+// The relations of a run file.
+#ifndef PYMEMRUN_READERS_RUN_RELATIONS_RUN_RELATIONS_H_
+#define PYMEMRUN_READERS_RUN_RELATIONS_RUN_RELATIONS_H_
+
+#include <memory>
+
+#include "readers/moments/moment.h"
+#include "readers/relations/relation.h"
+#include "readers/run_relations/relation_run.h"
+
+namespace pymemrun {
+
+// All of them, in the order of the list of tables. The run must outlive them;
+// null: only their names and columns are asked for. `at`: the moment whose live
+// blocks are rows of `blocks`.
+Relations RunRelations(RelationRun* run, const Moment& at);
+
+// Each is said in the file named after it.
+std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run);
+std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run);
+std::unique_ptr<Relation> PageEventsRelation(const RelationRun* run);
+std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run);
+std::unique_ptr<Relation> ThreadStatesRelation(const RelationRun* run);
+std::unique_ptr<Relation> TaskStepsRelation(const RelationRun* run);
+std::unique_ptr<Relation> SamplesRelation(const RelationRun* run);
+std::unique_ptr<Relation> CountersRelation(const RelationRun* run);
+std::unique_ptr<Relation> GcRunsRelation(const RelationRun* run);
+std::unique_ptr<Relation> MarksRelation(const RelationRun* run);
+// definitions.cc
+std::unique_ptr<Relation> ThreadsRelation(const RelationRun* run);
+std::unique_ptr<Relation> TasksRelation(const RelationRun* run);
+std::unique_ptr<Relation> StacksRelation(const RelationRun* run);
+std::unique_ptr<Relation> MappingsRelation(const RelationRun* run);
+std::unique_ptr<Relation> BlocksRelation(RelationRun* run, const Moment& at);
+std::unique_ptr<Relation> PlacesRelation(RelationRun* run);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_RELATIONS_RUN_RELATIONS_H_

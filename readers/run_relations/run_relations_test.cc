@@ -1,0 +1,236 @@
+// SQL over run files, by the command.
+#include "readers/run_relations/run_relations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "format/batches/encode_batch_for_tests.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Line 4 of job.py calls load(), which allocates at line 9.
+std::string ExampleRun(bool calls = true) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_cwd("/src");
+  header.set_script("job.py");
+  header.set_heap(HEAP_ALL);
+  header.set_page_period(1);
+  header.set_calls_off(!calls);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  builder.AddThread("worker", 4712);
+  builder.AddMapping("/usr/lib/libx.so");
+  const uint32_t module = builder.AddCode("/src/job.py", "<module>", 1);
+  const uint32_t load = builder.AddCode("/src/job.py", "load", 8);
+  const uint32_t four = builder.AddStack(0, module, 4);
+  const uint32_t nine = builder.AddStack(four, load, 9);
+  if (calls) {
+    Row call = MakeRow(1, 1000000, builder.AddSite(CALL, load, 8), 8192, 4096);
+    Row returned =
+        MakeRow(2, 3000000, builder.AddSite(RETURN, load, 9), 20480, 12288);
+    call.stack = returned.stack = nine;
+    returned.thread = 2;
+    builder.AddRecord(EncodeRows({call, returned}, /*stacks=*/true));
+  }
+  HeapEvent kept = AllocEvent(2000000, 0x5000, 100, nine);
+  HeapEvent freed = AllocEvent(2000001, 0x6000, 50, four);
+  builder.AddHeap({kept, freed, FreeEvent(2500000, 0x6000)});
+  builder.AddPages(CamePages(2000002, 5, 2, nine));
+  builder.AddMark(2600000, 2, 1, "half", 20480);
+  builder.AddProcess(2700000, 20480, 20480);
+  Record footer;
+  footer.mutable_footer()->set_end(Footer::EXIT);
+  footer.mutable_footer()->set_end_us(4000000);
+  builder.AddRecord(footer);
+  builder.Flush();
+  return sink.contents();
+}
+
+class RunRelationsTest : public testing::Test {
+ protected:
+  // The lines of CSV, without the columns' names.
+  std::vector<std::string> Ask(const std::string& sql,
+                               const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words = {"query", file_.path(), sql, "--csv"};
+    words.insert(words.end(), options.begin(), options.end());
+    printed_ = Report(words);
+    std::vector<std::string> lines = CsvLines(printed_);
+    if (!lines.empty()) lines.erase(lines.begin());
+    return lines;
+  }
+
+  const TempFile file_{ExampleRun()};
+  Printed printed_;
+};
+
+TEST_F(RunRelationsTest, EventsAreThoseOfTheFile) {
+  EXPECT_THAT(
+      Ask("SELECT event, clock_s, what, file, line, function, rss_bytes, "
+          "drss_bytes, thread FROM events"),
+      ElementsAre("1,1,CALL,/src/job.py,8,load,8192,4096,MainThread#4711",
+                  "2,3,RETURN,/src/job.py,9,load,20480,12288,worker#4712"));
+  EXPECT_THAT(Ask("SELECT thread, sum(drss_bytes) FROM events GROUP BY 1 "
+                  "ORDER BY 2 DESC"),
+              ElementsAre("worker#4712,12288", "MainThread#4711,4096"));
+  EXPECT_EQ(printed_.code, 0) << printed_.err;
+}
+
+TEST_F(RunRelationsTest, HeapEventsHaveWeightsAndPlaces) {
+  EXPECT_THAT(
+      Ask("SELECT clock_s, action, address, size_bytes, weight, allocator, "
+          "line, function, thread FROM heap_events"),
+      ElementsAre("2,allocated,0x5000,100,1,obj,9,load,MainThread#4711",
+                  "2.000001,allocated,0x6000,50,1,obj,4,<module>,"
+                  "MainThread#4711",
+                  "2.5,freed,0x6000,,,,,,MainThread#4711"));
+}
+
+TEST_F(RunRelationsTest, BlocksAreThoseOfTheMoment) {
+  const std::string sql =
+      "SELECT address, size_bytes, line, own_line FROM blocks";
+  EXPECT_THAT(Ask(sql, {"--at", "exit"}), ElementsAre("0x5000,100,9,9"));
+  EXPECT_THAT(Ask(sql, {"--at", "heap-peak"}),
+              ElementsAre("0x5000,100,9,9", "0x6000,50,4,4"));
+  EXPECT_THAT(Ask(sql, {"--at", "1"}), IsEmpty());
+  EXPECT_EQ(printed_.code, 0);
+  Ask(sql, {"--at", "nowhere"});
+  EXPECT_NE(printed_.code, 0);
+}
+
+TEST_F(RunRelationsTest, PagesMarksAndSamples) {
+  EXPECT_THAT(
+      Ask("SELECT action, address, pages, bytes, line FROM page_events"),
+      ElementsAre("came,0x5000,1,4096,9", "came,0x6000,1,4096,9"));
+  EXPECT_THAT(Ask("SELECT clock_s, label, rss_bytes FROM marks"),
+              ElementsAre("2.6,half,20480"));
+  EXPECT_THAT(Ask("SELECT clock_s, rss_bytes FROM samples"),
+              ElementsAre("2.7,20480"));
+}
+
+// Frames from the innermost one out.
+TEST_F(RunRelationsTest, StacksAreFollowedToTheirParents) {
+  EXPECT_THAT(
+      Ask("WITH RECURSIVE up(id, depth) AS (SELECT max(stack), 0 FROM "
+          "heap_events UNION ALL SELECT s.parent, depth + 1 FROM up JOIN "
+          "stacks s ON s.id = up.id WHERE s.parent IS NOT NULL) SELECT depth, "
+          "line, function FROM up JOIN stacks USING (id)"),
+      ElementsAre("0,9,load", "1,4,<module>"));
+  // A unary plus keeps SQLite from looking up.
+  for (const char* table : {"stacks", "threads", "mappings"}) {
+    for (const int id : {-1, 0, 1, 2, 3, 1 << 30}) {
+      const std::string all = absl::StrCat("SELECT * FROM ", table, " WHERE ");
+      EXPECT_EQ(Ask(absl::StrCat(all, "id = ", id)),
+                Ask(absl::StrCat(all, "+id = ", id)))
+          << table << id;
+    }
+  }
+}
+
+TEST_F(RunRelationsTest, SeveralRunsAreTold) {
+  const TempFile other(ExampleRun(/*calls=*/false));
+  const Printed printed =
+      Report({"query", file_.path(), other.path(),
+              "SELECT run, count(*) FROM heap_events GROUP BY 1", "--csv"});
+  EXPECT_THAT(CsvLines(printed),
+              testing::UnorderedElementsAre("run,count(*)",
+                                            absl::StrCat(file_.path(), ",3"),
+                                            absl::StrCat(other.path(), ",3")));
+}
+
+TEST_F(RunRelationsTest, WhatWasNotRecordedIsSaid) {
+  const TempFile other(ExampleRun(/*calls=*/false));
+  const Printed printed =
+      Report({"query", other.path(), "SELECT count(*) FROM events"});
+  EXPECT_THAT(printed.err, HasSubstr("events: has no calls: the run was not "
+                                     "made with --trace calls"));
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(Report({"tables", other.path()}).out,
+              HasSubstr("(none: the run has no calls"));
+}
+
+TEST_F(RunRelationsTest, EachColumnOfEachTableHasCells) {
+  FdSink nowhere(-1);
+  const Console silent = {"test", &nowhere, -1, -1};
+  const auto run = RelationRun::Read(file_.path(), silent);
+  ASSERT_NE(run, nullptr);
+  for (const auto& relation : RunRelations(run.get(), {Moment::kEnd})) {
+    const auto rows = relation->Rows();
+    absl::StatusOr<bool> more = rows->Next();
+    for (; more.ok() && *more; more = rows->Next()) {
+      for (size_t i = 0; i < relation->columns().size(); ++i) {
+        const RelationValue value = rows->At(static_cast<int>(i));
+        const ValueKind kind = relation->columns()[i].kind;
+        EXPECT_TRUE(value.index() == 0 ||
+                    (kind == ValueKind::kText) == (value.index() == 1))
+            << relation->name() << " " << relation->columns()[i].name;
+      }
+    }
+    EXPECT_TRUE(more.ok()) << relation->name() << " " << more.status();
+  }
+}
+
+TEST_F(RunRelationsTest, NothingIsWrittenAndNothingElseRead) {
+  const std::string target = absl::StrCat(file_.path(), ".other");
+  for (const std::string sql :
+       {absl::StrCat("ATTACH '", target, "' AS other"),
+        absl::StrCat("VACUUM INTO '", target, "'"),
+        std::string("PRAGMA temp_store_directory='/tmp'"),
+        std::string("CREATE TABLE t(a)"), std::string("DELETE FROM events"),
+        std::string("UPDATE events SET line = 1"),
+        std::string("DROP TABLE events"),
+        std::string("CREATE VIRTUAL TABLE t USING events"),
+        absl::StrCat("SELECT readfile('", file_.path(), "')"),
+        absl::StrCat("SELECT writefile('", target, "', 'x')"),
+        std::string("SELECT load_extension('x')"),
+        std::string("SELECT * FROM pragma_database_list; ATTACH 'x' AS y"),
+        std::string("SELECT zeroblob(1000000000)")}) {
+    EXPECT_THAT(Ask(sql), IsEmpty()) << sql;
+    EXPECT_NE(printed_.code, 0) << sql;
+    EXPECT_THAT(printed_.err, Not(IsEmpty())) << sql;
+    EXPECT_NE(access(target.c_str(), F_OK), 0) << sql;
+  }
+}
+
+TEST_F(RunRelationsTest, WordsThatAreNoSelectAreSaid) {
+  EXPECT_THAT(Report({"query", file_.path()}).err,
+              HasSubstr("expected a SELECT behind FILE"));
+  EXPECT_THAT(Report({"query", file_.path(), "SELECT x FROM events"}).err,
+              HasSubstr("no such column: x"));
+}
+
+// What docs/tables.md holds.
+TEST(TablesTest, ThePageOfTheDocsHasThem) {
+  const std::string page = Report({"tables", "--markdown"}).out;
+  const char* source = getenv("PYMEMRUN_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  const std::string path = absl::StrCat(source, "/docs/tables.md");
+  FILE* file = fopen(path.c_str(), "r");
+  ASSERT_NE(file, nullptr) << path;
+  std::string said(1 << 20, '\0');
+  said.resize(fread(said.data(), 1, said.size(), file));
+  fclose(file);
+  EXPECT_EQ(said, page)
+      << "build/release/readers/pymemreport tables --markdown > docs/tables.md";
+}
+
+}  // namespace
+}  // namespace pymemrun

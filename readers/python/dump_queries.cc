@@ -16,6 +16,7 @@
 #include "readers/objects_query/graph_relations.h"
 #include "readers/python/arguments.h"
 #include "readers/python/python_values.h"
+#include "readers/python/relation_object.h"
 #include "readers/relations/sql_query.h"
 
 namespace pymemrun {
@@ -111,8 +112,8 @@ py::object ValueOfCell(const Cell& cell) {
 
 // (names of columns, rows as tuples), by the SQLite of the tools.
 py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
-  const auto answer = RunSql(sql.text, /*most_rows=*/0,
-                             GraphRelations(&self.analysis()));
+  const auto answer =
+      RunSql(sql.text, /*most_rows=*/0, GraphRelations(&self.analysis()));
   if (!answer.ok())
     throw py::value_error(std::string(answer.status().message()));
   py::list names, rows;
@@ -319,6 +320,21 @@ void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
       "query` does: named tuples. `engine` is \"duckdb\", \"sqlite\" or None: "
       "DuckDB where it and numpy can be imported, else SQLite. Raises "
       "ValueError where the SELECT is wrong.");
+  dump->def(
+      "relation",
+      [](const ObjectDump& self, const TextArgument& name) {
+        struct DumpAndRelations {
+          std::shared_ptr<LoadedDump> dump;
+          Relations relations;
+        };
+        const auto all = std::make_shared<DumpAndRelations>();
+        all->dump = self.dump();
+        all->relations = GraphRelations(&self.analysis());
+        return RelationObject({all, &all->relations}, name.text);
+      },
+      py::arg("name"),
+      "A table of `pymemobj query`: nodes, edges, dominators or types, as a "
+      "Relation. Raises ValueError for another name.");
   dump->def("what_if", &WhatIfType, py::arg("type"),
             py::arg("run") = py::none(),
             (std::string("If all objects of a type") + kWhatIfDoc).c_str());

@@ -14,6 +14,7 @@
 #include "readers/python/event_records.h"
 #include "readers/python/heap_answers.h"
 #include "readers/python/object_dump.h"
+#include "readers/python/relation_object.h"
 #include "readers/python/run_object.h"
 #include "text/report_text.h"
 
@@ -233,6 +234,16 @@ void DefineFile(RunClass* run) {
       "are some of \"calls\" (Row), \"heap\" (Allocation, Free, Unmap), "
       "\"pages\" "
       "(Page), \"marks\" (Mark); None: all.");
+  run->def(
+      "relation",
+      [](const RunObject& self, const TextArgument& name,
+         const TextArgument& at) {
+        return RelationObject(RelationsOf(*self.file(), at.text), name.text);
+      },
+      py::arg("name"), py::arg("at") = "peak",
+      "A table of `pymemreport query`, as docs/tables.md lists them: a "
+      "Relation. `at` is the moment of the table blocks, as --at has it. Reads "
+      "the file. Raises ValueError for another name.");
   run->def("close", &RunObject::Close,
            "Closes the file. Facts of the header stay; iterators that were "
            "begun go on.");
@@ -278,5 +289,6 @@ PYBIND11_MODULE(_reader, m) {
       pybind11::arg("path"),
       "Opens a run file. Raises OSError where the system refuses, ValueError "
       "for a file that is not a run file.");
+  pymemrun::DefineRelations(&m);
   pymemrun::DefineObjects(&m);
 }

@@ -35,8 +35,8 @@ class RowCursor {
  public:
   virtual ~RowCursor() = default;
   // Goes to the next row, which is the first one at the first call. False: the
-  // rows have ended. Fails where the file cannot be read. Neither is to be called
-  // again after that.
+  // rows have ended. Fails where the file cannot be read. Neither is to be
+  // called again after that.
   virtual absl::StatusOr<bool> Next() = 0;
   // A cell of this row. Text is valid until the next call of either function.
   virtual RelationValue At(int column) = 0;

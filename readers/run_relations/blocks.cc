@@ -32,7 +32,7 @@ struct LiveBlock {
   uint32_t source;
 };
 
-// What was alive at a moment, by address.
+// What was alive at a moment, by address. Without tracing's own.
 class LiveBlocks {
  public:
   // Null: it is not known, which has been said.
@@ -58,6 +58,7 @@ class LiveBlocks {
   void Look() {
     const HeapModel& model = replay_.model();
     for (const auto& [address, block] : model.blocks()) {
+      if (!model.sources()[block.source].counts()) continue;
       all_.push_back(
           {address, block.size, model.WeightOf(block), block.source});
     }
@@ -137,7 +138,7 @@ class Blocks final : public Relation {
   }
   std::string Missing() override {
     return run_->header().heap() == HEAP_OFF
-               ? "has no heap events: the run was not made with --trace heap"
+               ? "has no heap events: it was made with --heap off"
                : "";
   }
 

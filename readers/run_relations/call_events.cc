@@ -33,7 +33,7 @@ class CallEvents final : public EventCursor<Row> {
        "what RSS grew by since then"}};
   static std::string Missing(const RelationRun& run) {
     return run.header().calls_off()
-               ? "has no calls: the run was not made with --trace calls"
+               ? "has no calls: it was not made with --trace calls"
                : "";
   }
 

@@ -28,7 +28,7 @@ class GilEvents final : public EventCursor<GilEvent> {
   static std::string Missing(const RelationRun& run) {
     return run.has_gil()
                ? ""
-               : "has no events of the GIL: the run was not made with --gil";
+               : "has no events of the GIL: it was not made with --trace gil";
   }
 
   bool OnGil(const GilEvent* events, size_t count) override {

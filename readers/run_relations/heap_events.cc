@@ -47,7 +47,7 @@ class HeapEvents final : public EventCursor<WeighedEvent> {
        "the library whose code called malloc"}};
   static std::string Missing(const RelationRun& run) {
     return run.header().heap() == HEAP_OFF
-               ? "has no heap events: the run was not made with --trace heap"
+               ? "has no heap events: it was made with --heap off"
                : "";
   }
 

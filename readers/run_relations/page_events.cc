@@ -31,7 +31,7 @@ class PageEvents final : public EventCursor<PageEntry> {
     if (run.header().page_period() != 0) return "";
     return run.header().page_scan()
                ? "has no page events: pages were scanned"
-               : "has no page events: the run was not made with --trace pages";
+               : "has no page events: it was not made with --trace pages";
   }
 
   bool OnPages(const PageEntry* entries, size_t count) override {

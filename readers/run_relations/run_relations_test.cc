@@ -160,8 +160,8 @@ TEST_F(RunRelationsTest, WhatWasNotRecordedIsSaid) {
   const TempFile other(ExampleRun(/*calls=*/false));
   const Printed printed =
       Report({"query", other.path(), "SELECT count(*) FROM events"});
-  EXPECT_THAT(printed.err, HasSubstr("events: has no calls: the run was not "
-                                     "made with --trace calls"));
+  EXPECT_THAT(printed.err, HasSubstr("events: has no calls: it was not made "
+                                     "with --trace calls"));
   EXPECT_EQ(printed.code, 0);
   EXPECT_THAT(Report({"tables", other.path()}).out,
               HasSubstr("(none: the run has no calls"));

@@ -30,7 +30,7 @@ class TaskSteps final : public EventCursor<TaskEvent> {
   static std::string Missing(const RelationRun& run) {
     return run.has_tasks()
                ? ""
-               : "has no steps of tasks: the run was not made with --tasks";
+               : "has no steps of tasks: it was not made with --trace tasks";
   }
 
   bool OnTasks(const TaskEvent* events, size_t count) override {

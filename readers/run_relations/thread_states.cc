@@ -25,8 +25,8 @@ class ThreadStates final : public EventCursor<StateChange> {
        "of seen: lock, io, timer, page fault, or a system call"}};
   static std::string Missing(const RelationRun& run) {
     return run.has_states() ? ""
-                            : "has no states of threads: the run was not made "
-                              "with --states";
+                            : "has no states of threads: it was not made "
+                              "with --trace states";
   }
 
   bool OnStates(const StateEvent* events, size_t count) override {

@@ -17,13 +17,13 @@ import os as _os
 import re as _re
 from typing import List as _List, Union as _Union
 
-from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
+from ._reader import DumpedObject, ObjectDump, Relation, Run, Snapshot, __version__, objects, open
 from ._records import (Allocation, End, Frame, Free, Gil, History, Mark, NameRow,
                        ObjectAllocation, Page, PlaceRow, References,
                        Row, StackRow, TypeRow, TypeRows, Unmap, WhatIf)
 
 __all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'Gil', 'History', 'Mark', 'NameRow',
-           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'References', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'TypeRows', 'Unmap', 'WhatIf',
+           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'References', 'Relation', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'TypeRows', 'Unmap', 'WhatIf',
            'objects', 'open', 'open_all']
 
 

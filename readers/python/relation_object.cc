@@ -1,0 +1,151 @@
+#include "readers/python/relation_object.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "readers/python/python_values.h"
+#include "readers/relations/arrow_stream.h"
+#include "readers/run_relations/run_relations.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+constexpr char kCapsuleName[] = "arrow_array_stream";
+
+py::object ValueOf(const RelationValue& value) {
+  if (const auto* text = std::get_if<absl::string_view>(&value)) {
+    return PythonText(*text);
+  }
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    return py::int_(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&value)) return py::float_(*real);
+  return py::none();
+}
+
+// A run, with the relations that read it.
+struct RunAndRelations {
+  std::unique_ptr<RelationRun> run;
+  Relations relations;
+};
+
+}  // namespace
+
+RelationObject::RelationObject(std::shared_ptr<const Relations> all,
+                               absl::string_view name) {
+  std::vector<absl::string_view> names;
+  for (const auto& relation : *all) {
+    if (relation->name() == name) relation_ = {all, relation.get()};
+    names.push_back(relation->name());
+  }
+  if (relation_ != nullptr) return;
+  throw py::value_error(absl::StrCat(
+      "expected one of ", absl::StrJoin(names, ", "), ", found '", name, "'"));
+}
+
+py::list RelationObject::Columns() const {
+  py::list columns;
+  for (const RelationColumn& column : relation_->columns()) {
+    const absl::string_view unit = UnitName(column.unit);
+    columns.append(
+        py::make_tuple(column.name, PythonText(KindName(column.kind)),
+                       unit.empty() ? py::object(py::none()) : PythonText(unit),
+                       column.about));
+  }
+  return columns;
+}
+
+py::capsule RelationObject::ArrowStream() const {
+  auto stream = std::make_unique<ArrowArrayStream>();
+  {
+    const py::gil_scoped_release others_may_run;
+    ExportArrowStream(relation_, stream.get());
+  }
+  // Whoever takes the stream leaves it released.
+  return py::capsule(stream.release(), kCapsuleName, [](PyObject* capsule) {
+    auto* const stream = static_cast<ArrowArrayStream*>(
+        PyCapsule_GetPointer(capsule, kCapsuleName));
+    if (stream->release != nullptr) stream->release(stream);
+    delete stream;
+  });
+}
+
+RowTuples::RowTuples(const RelationObject& relation)
+    : relation_(relation.shared()), rows_([&] {
+        const py::gil_scoped_release others_may_run;
+        return relation.shared()->Rows();
+      }()) {}
+
+py::tuple RowTuples::Next() {
+  if (ended_) throw py::stop_iteration();
+  const absl::StatusOr<bool> more = rows_->Next();
+  ended_ = !more.ok() || !*more;
+  if (!more.ok()) throw py::value_error(std::string(more.status().message()));
+  if (ended_) throw py::stop_iteration();
+  py::tuple row(relation_->columns().size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    row[i] = ValueOf(rows_->At(static_cast<int>(i)));
+  }
+  return row;
+}
+
+std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
+                                             const std::string& at) {
+  const absl::StatusOr<Moment> moment = ParseMoment(at);
+  if (!moment.ok()) {
+    throw py::value_error(std::string(moment.status().message()));
+  }
+  static FdSink nowhere(-1);
+  static const Console silent = {"", &nowhere, -1, -1};
+  auto all = std::make_shared<RunAndRelations>();
+  {
+    const py::gil_scoped_release others_may_run;
+    // The file that was opened, whatever has its name by now.
+    all->run =
+        RelationRun::Read(absl::StrCat("/proc/self/fd/", file.fd()), silent);
+  }
+  if (all->run == nullptr) {
+    throw py::value_error(absl::StrCat(file.shown_name(), ": cannot be read"));
+  }
+  all->relations = RunRelations(all->run.get(), *moment);
+  return {all, &all->relations};
+}
+
+void DefineRelations(py::module_* module) {
+  py::class_<RowTuples>(*module, "RowIterator", "What iter(Relation) gives.")
+      .def("__iter__", [](py::object self) { return self; })
+      .def("__next__", &RowTuples::Next);
+  py::class_<RelationObject>(
+      *module, "Relation",
+      "Rows with named columns, read as they are asked for: tuples to iterate "
+      "over. pyarrow, polars, DuckDB and pandas take them by Arrow's C stream "
+      "interface, as in pyarrow.table(run.relation(\"places\")).")
+      .def_property_readonly(
+          "name",
+          [](const RelationObject& self) { return self.relation().name(); })
+      .def_property_readonly(
+          "about",
+          [](const RelationObject& self) { return self.relation().about(); },
+          "What a row is.")
+      .def_property_readonly(
+          "columns", &RelationObject::Columns,
+          "Of each column (name, type, unit or None, what it is).")
+      .def("__iter__",
+           [](const RelationObject& self) {
+             return std::make_unique<RowTuples>(self);
+           })
+      .def(
+          "__arrow_c_stream__",
+          [](const RelationObject& self, const py::object&) {
+            return self.ArrowStream();
+          },
+          py::arg("requested_schema") = py::none(),
+          "The rows by Arrow's C stream interface. Integers are int64, reals "
+          "float64, text is utf8.");
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Tables of a run: by SQL, as tuples of the Python module, and in other tools by Arrow."""
+import collections
+import csv
+import importlib
+import io
+import os
+import subprocess
+import sys
+import unittest
+
+import support
+
+sys.path.insert(0, os.environ.get("PYMEMRUN_READER_PATH", "."))
+import pymemrun_reader  # noqa: E402  where the line above says
+
+PROGRAM = """
+import asyncio, threading, time
+import pymemrun
+kept = []
+def make(n):
+    kept.append([str(i) * 4 for i in range(n)])
+async def step(n):
+    make(n)
+    await asyncio.sleep(0)
+async def main():
+    await asyncio.gather(*(step(2000) for _ in range(5)))
+asyncio.run(main())
+pymemrun.mark("half")
+pymemrun.counter("rows", 10.5)
+thread = threading.Thread(target=make, args=(2000,), name="worker")
+thread.start()
+thread.join()
+"""
+# What such a run always has rows of.
+FILLED = {"places", "blocks", "events", "heap_events", "samples", "counters", "marks",
+          "task_steps", "tasks", "gil_events", "threads", "stacks", "mappings"}
+
+
+class RelationsTest(support.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        script = os.path.join(cls.folder, "program.py")
+        with open(script, "w") as file:
+            file.write(PROGRAM)
+        cls.run_path = os.path.join(cls.folder, "run.pb")
+        subprocess.run([support.PYMEMRUN, "--quiet", "--trace", "calls,pages,gil,tasks,counters",
+                        "--heap", "all", "--native", "--objects", "exit", "-o", cls.run_path, script],
+                       check=True, cwd=cls.folder)
+
+    def query(self, sql, *options):
+        done = subprocess.run([support.PYMEMREPORT, "query", self.run_path, sql, "--csv", *options],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        return list(csv.reader(io.StringIO(done.stdout)))
+
+    def names(self):
+        done = subprocess.run([support.PYMEMREPORT, "tables", "--csv"], stdout=subprocess.PIPE,
+                              text=True, check=True)
+        return list(dict.fromkeys(row["table"] for row in csv.DictReader(io.StringIO(done.stdout))))
+
+    def test_rows_are_those_of_sql(self):
+        run = pymemrun_reader.open(self.run_path)
+        for name in self.names():
+            relation = run.relation(name)
+            rows = list(relation)
+            heading, *lines = self.query("SELECT * FROM " + name)
+            self.assertEqual([column[0] for column in relation.columns] + ["run"], heading)
+            self.assertEqual(len(rows), len(lines), name)
+            for row, line in zip(rows, lines):
+                for value, text in zip(row, line):
+                    if isinstance(value, float):
+                        self.assertEqual(float(text), value, name)
+                    else:
+                        self.assertEqual(text, "" if value is None else str(value), name)
+            if name in FILLED:
+                self.assertTrue(rows, name)
+
+    def test_blocks_are_those_that_the_heap_report_counts(self):
+        done = subprocess.run([support.PYMEMREPORT, "heap", self.run_path, "--at", "end", "--csv",
+                               "--limit", "0"], stdout=subprocess.PIPE, text=True, check=True)
+        reported = collections.Counter()
+        for row in csv.DictReader(io.StringIO(done.stdout)):
+            if row["file"].endswith("/program.py"):
+                reported[row["line"]] += int(row["live_bytes"])
+        found = {line: int(size) for line, size in self.query(
+            "SELECT own_line, sum(size_bytes) FROM blocks WHERE own_file LIKE '%/program.py' "
+            "GROUP BY 1", "--at", "end")[1:]}
+        self.assertEqual(found, reported)
+
+    def test_objects_have_relations_too(self):
+        dump = pymemrun_reader.objects(self.run_path.replace(".pb", ".obj.pb"))
+        types = {row[0]: row[2] for row in dump.relation("types")}
+        counted = {}
+        for row in dump.relation("nodes"):
+            counted[row[2]] = counted.get(row[2], 0) + 1
+        for name, count in types.items():
+            if count:
+                self.assertEqual(counted[name], count, name)
+        with self.assertRaisesRegex(ValueError, "expected one of nodes, edges"):
+            dump.relation("events")
+
+    def test_arrow_has_the_same_rows(self):
+        try:
+            pyarrow = importlib.import_module("pyarrow")
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        run = pymemrun_reader.open(self.run_path)
+        for name in self.names():
+            table = pyarrow.table(run.relation(name))
+            rows = [tuple(row.values()) for row in table.to_pylist()]
+            self.assertEqual(rows, list(run.relation(name)), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -257,6 +257,24 @@ void DefineContains(py::class_<ObjectDump>* dump) {
       py::arg("object"), "Whether it is an object of this dump.");
 }
 
+void DefineRelation(py::class_<ObjectDump>* dump) {
+  dump->def(
+      "relation",
+      [](const ObjectDump& self, const TextArgument& name) {
+        struct DumpAndRelations {
+          std::shared_ptr<LoadedDump> dump;
+          Relations relations;
+        };
+        const auto all = std::make_shared<DumpAndRelations>();
+        all->dump = self.dump();
+        all->relations = GraphRelations(&self.analysis());
+        return RelationObject({all, &all->relations}, name.text);
+      },
+      py::arg("name"),
+      "A table of `pymemobj query`: nodes, edges, dominators or types, as a "
+      "Relation. Raises ValueError for another name.");
+}
+
 // TypeRows of named tuples, the largest first.
 py::object Summarize(const ObjectDump& dump, const py::object& limit) {
   const ObjectGraph& graph = dump.graph();
@@ -320,21 +338,7 @@ void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
       "query` does: named tuples. `engine` is \"duckdb\", \"sqlite\" or None: "
       "DuckDB where it and numpy can be imported, else SQLite. Raises "
       "ValueError where the SELECT is wrong.");
-  dump->def(
-      "relation",
-      [](const ObjectDump& self, const TextArgument& name) {
-        struct DumpAndRelations {
-          std::shared_ptr<LoadedDump> dump;
-          Relations relations;
-        };
-        const auto all = std::make_shared<DumpAndRelations>();
-        all->dump = self.dump();
-        all->relations = GraphRelations(&self.analysis());
-        return RelationObject({all, &all->relations}, name.text);
-      },
-      py::arg("name"),
-      "A table of `pymemobj query`: nodes, edges, dominators or types, as a "
-      "Relation. Raises ValueError for another name.");
+  DefineRelation(dump);
   dump->def("what_if", &WhatIfType, py::arg("type"),
             py::arg("run") = py::none(),
             (std::string("If all objects of a type") + kWhatIfDoc).c_str());

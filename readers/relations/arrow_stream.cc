@@ -17,7 +17,7 @@ constexpr int64_t kNullable = 2;  // of ArrowSchema::flags
 // A batch ends where one of its columns has more text: offsets have 31 bits.
 constexpr size_t kBatchText = 64 << 20;
 
-// Arrow's text is UTF-8: U+FFFD stands for what is none.
+// Arrow's text is UTF-8: other bytes become U+FFFD.
 void AppendAsUtf8(absl::string_view text, std::string* out) {
   while (!text.empty()) {
     const Rune rune = FirstRune(text);

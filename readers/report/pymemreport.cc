@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "readers/options/help_text.h"
 #include "readers/report/command_program.h"
 #include "readers/report/report_command.h"
@@ -35,6 +36,23 @@ bool IsFile(const std::string& name) {
          access(name.c_str(), F_OK) == 0;
 }
 
+// Words behind a head, in lines that fit 80 columns and stand below each other.
+std::string InLines(const std::string& head, const std::string& words) {
+  std::string text = head;
+  size_t column = head.size();
+  for (const absl::string_view word : absl::StrSplit(words, ' ')) {
+    if (column + word.size() > 80) {
+      text.back() = '\n';
+      text.append(head.size(), ' ');
+      column = head.size();
+    }
+    absl::StrAppend(&text, word, " ");
+    column += word.size() + 1;
+  }
+  text.back() = '\n';
+  return text;
+}
+
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
       "Answers from run files, which `pymemrun script.py` writes.\n"
@@ -50,12 +68,7 @@ std::string CommandsHelp(const CommandList& commands) {
       others.push_back(commands[i]->name());
     }
   }
-  const size_t half = others.size() / 2;
-  return text + "Others: " +
-         absl::StrJoin(others.begin(), others.begin() + half, ", ") +
-         ",\n        " +
-         absl::StrJoin(others.begin() + half, others.end(), ", ") +
-         ".\n"
+  return text + InLines("Others: ", absl::StrJoin(others, ", ") + ".") +
          "\n"
          "pymemreport COMMAND --help tells a command's usual options,\n"
          "pymemreport COMMAND --help-all all of them, and pymemreport "

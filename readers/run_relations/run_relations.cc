@@ -7,6 +7,7 @@ Relations RunRelations(RelationRun* run, const Moment& at) {
   relations.push_back(PlacesRelation(run));
   relations.push_back(BlocksRelation(run, at));
   relations.push_back(CallEventsRelation(run));
+  relations.push_back(EventSumsRelation(run));
   relations.push_back(HeapEventsRelation(run));
   relations.push_back(PageEventsRelation(run));
   relations.push_back(SamplesRelation(run));

@@ -17,6 +17,7 @@ Relations RunRelations(RelationRun* run, const Moment& at);
 
 // Each is said in the file named after it.
 std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run);
+std::unique_ptr<Relation> EventSumsRelation(const RelationRun* run);
 std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run);
 std::unique_ptr<Relation> PageEventsRelation(const RelationRun* run);
 std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run);

@@ -91,6 +91,10 @@ TEST_F(RunRelationsTest, EventsAreThoseOfTheFile) {
   EXPECT_THAT(Ask("SELECT thread, sum(drss_bytes) FROM events GROUP BY 1 "
                   "ORDER BY 2 DESC"),
               ElementsAre("worker#4712,12288", "MainThread#4711,4096"));
+  EXPECT_THAT(Ask("SELECT what, line, thread, events, drss_bytes FROM "
+                  "event_sums ORDER BY 2"),
+              ElementsAre("CALL,8,MainThread#4711,1,4096",
+                          "RETURN,9,worker#4712,1,12288"));
   EXPECT_EQ(printed_.code, 0) << printed_.err;
 }
 

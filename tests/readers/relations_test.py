@@ -33,7 +33,7 @@ thread.start()
 thread.join()
 """
 # What such a run always has rows of.
-FILLED = {"places", "blocks", "events", "heap_events", "samples", "counters", "marks",
+FILLED = {"places", "blocks", "events", "event_sums", "heap_events", "samples", "counters", "marks",
           "task_steps", "tasks", "gil_events", "threads", "stacks", "mappings"}
 
 

@@ -17,7 +17,6 @@
 #include "readers/python/arguments.h"
 #include "readers/python/python_values.h"
 #include "readers/python/relation_object.h"
-#include "readers/relations/sql_query.h"
 
 namespace pymemrun {
 namespace {
@@ -91,96 +90,9 @@ py::dict Arrays(const ObjectDump& self) {
   return all;
 }
 
-py::object ValueOfCell(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) {
-    return PythonText(*text);
-  }
-  if (const auto* number = std::get_if<uint64_t>(&cell)) {
-    return py::int_(*number);
-  }
-  if (const auto* number = std::get_if<int64_t>(&cell)) {
-    return py::int_(*number);
-  }
-  if (const auto* number = std::get_if<double>(&cell)) {
-    return py::float_(*number);
-  }
-  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
-    return py::float_(exact->value);
-  }
-  return py::none();
-}
-
-// (names of columns, rows as tuples), by the SQLite of the tools.
-py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
-  const auto answer =
-      RunSql(sql.text, /*most_rows=*/0, GraphRelations(&self.analysis()));
-  if (!answer.ok())
-    throw py::value_error(std::string(answer.status().message()));
-  py::list names, rows;
-  for (const Table::Heading& heading : answer->table.headings) {
-    names.append(PythonText(heading.name));
-  }
-  for (const std::vector<Cell>& cells : answer->table.rows) {
-    py::tuple row(cells.size());
-    for (size_t i = 0; i < cells.size(); ++i) row[i] = ValueOfCell(cells[i]);
-    rows.append(row);
-  }
-  return py::make_tuple(names, rows);
-}
-
-// What DuckDB asks for of single rows. A SELECT may call these with any number.
-void CheckRow(uint64_t row, uint64_t rows) {
-  if (row >= rows) {
-    throw py::value_error(
-        absl::StrCat("expected a row below ", rows, ", found ", row));
-  }
-}
 py::object TextOf(absl::string_view text) {
   if (text.empty()) return py::none();
   return PythonText(text);
-}
-py::object LengthOf(const ObjectDump& self, NodeId node) {
-  CheckRow(node, self.graph().nodes());
-  const auto length = self.graph().details(node).length;
-  return length.has_value() ? py::object(py::int_(*length)) : py::none();
-}
-py::object ValueTextOf(const ObjectDump& self, NodeId node) {
-  CheckRow(node, self.graph().nodes());
-  const auto text = self.graph().details(node).text;
-  return text.has_value() ? py::object(PythonText(*text)) : py::none();
-}
-py::object EdgeNameOf(const ObjectDump& self, uint32_t edge) {
-  CheckRow(edge, self.graph().references());
-  const absl::string_view name = self.graph().edge_name(edge);
-  if (!name.empty()) return PythonText(name);
-  const NodeId key = KeyOf(self.graph(), edge);
-  return key == kNoNode ? py::object(py::none()) : ValueTextOf(self, key);
-}
-py::list EdgeKinds() {
-  py::list kinds;
-  for (int kind = 0; kind <= EdgeKind_MAX; ++kind) {
-    kinds.append(EdgeKindName(static_cast<EdgeKind>(kind)));
-  }
-  return kinds;
-}
-// (type, module, objects, size, retained, synthetic), by number.
-py::list TypesOf(const ObjectDump& self) {
-  const ObjectGraph& graph = self.graph();
-  std::vector<uint64_t> objects(graph.types().size());
-  std::vector<uint64_t> bytes(graph.types().size());
-  for (NodeId node = 0; node < graph.nodes(); ++node) {
-    ++objects[graph.type(node)];
-    bytes[graph.type(node)] += graph.size_bytes(node);
-  }
-  const std::vector<uint64_t> retained = self.analysis().RetainedByType();
-  py::list types;
-  for (uint32_t type = 0; type < objects.size(); ++type) {
-    types.append(py::make_tuple(
-        PythonText(graph.type_name(type)), TextOf(graph.types()[type].module()),
-        objects[type], bytes[type], retained[type],
-        py::int_(int{graph.types()[type].synthetic()})));
-  }
-  return types;
 }
 
 py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
@@ -257,7 +169,25 @@ void DefineContains(py::class_<ObjectDump>* dump) {
       py::arg("object"), "Whether it is an object of this dump.");
 }
 
+void CheckEngine(const py::object& engine) {
+  if (engine.is_none() || py::str("sqlite").equal(engine)) return;
+  throw py::value_error(
+      "engine: expected \"sqlite\" or None; DuckDB reads relation(), as in "
+      "nodes = dump.relation('nodes'); duckdb.sql('SELECT ... FROM nodes')");
+}
+
 void DefineRelation(py::class_<ObjectDump>* dump) {
+  dump->def(
+      "query",
+      [](const ObjectDump& self, const TextArgument& sql,
+         const py::object& engine) {
+        CheckEngine(engine);
+        return QueryRows(sql.text, GraphRelations(&self.analysis()));
+      },
+      py::arg("sql"), py::arg("engine") = py::none(),
+      "Answers a SELECT of SQLite over nodes, edges, dominators and types, as "
+      "`pymemobj query` does: named tuples. `engine` is \"sqlite\" or None. "
+      "Raises ValueError where the SELECT is wrong.");
   dump->def(
       "relation",
       [](const ObjectDump& self, const TextArgument& name) {
@@ -326,30 +256,12 @@ void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
             "a number for each node, `target` and `kind` for each reference. "
             "The references of node n are first_edge[n] up to "
             "first_edge[n + 1].");
-  dump->def(
-      "query",
-      [](const py::object& self, const py::object& sql,
-         const py::object& engine) {
-        return py::module_::import("pymemrun_reader._query")
-            .attr("query")(self, sql, engine);
-      },
-      py::arg("sql"), py::arg("engine") = py::none(),
-      "Answers a SELECT over nodes, edges, dominators and types, as `pymemobj "
-      "query` does: named tuples. `engine` is \"duckdb\", \"sqlite\" or None: "
-      "DuckDB where it and numpy can be imported, else SQLite. Raises "
-      "ValueError where the SELECT is wrong.");
   DefineRelation(dump);
   dump->def("what_if", &WhatIfType, py::arg("type"),
             py::arg("run") = py::none(),
             (std::string("If all objects of a type") + kWhatIfDoc).c_str());
   object->def("what_if", &WhatIfObject, py::arg("run") = py::none(),
               (std::string("If it") + kWhatIfDoc).c_str());
-  dump->def("_sqlite", &Sqlite);
-  dump->def("_types", &TypesOf);
-  dump->def("_length", &LengthOf);
-  dump->def("_value", &ValueTextOf);
-  dump->def("_edge_name", &EdgeNameOf);
-  module->def("_edge_kinds", &EdgeKinds);
 }
 
 }  // namespace pymemrun

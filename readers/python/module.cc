@@ -116,6 +116,28 @@ void DefineWholeFile(RunClass* run) {
       "the file the first time.");
 }
 
+void DefineTables(RunClass* run) {
+  run->def(
+      "relation",
+      [](const RunObject& self, const TextArgument& name,
+         const TextArgument& at) {
+        return RelationObject(RelationsOf(*self.file(), at.text), name.text);
+      },
+      py::arg("name"), py::arg("at") = "peak",
+      "A table of `pymemreport query`, as docs/tables.md lists them: a "
+      "Relation. `at` is the moment of the table blocks, as --at has it. Reads "
+      "the file. Raises ValueError for another name.");
+  run->def(
+      "query",
+      [](const RunObject& self, const TextArgument& sql,
+         const TextArgument& at) {
+        return QueryRows(sql.text, *RelationsOf(*self.file(), at.text));
+      },
+      py::arg("sql"), py::arg("at") = "peak",
+      "Answers a SELECT of SQLite over these tables: named tuples. Reads the "
+      "file. Raises ValueError where the SELECT is wrong.");
+}
+
 void DefineHistory(RunClass* run) {
   run->def(
       "heap_history",
@@ -234,16 +256,6 @@ void DefineFile(RunClass* run) {
       "are some of \"calls\" (Row), \"heap\" (Allocation, Free, Unmap), "
       "\"pages\" "
       "(Page), \"marks\" (Mark); None: all.");
-  run->def(
-      "relation",
-      [](const RunObject& self, const TextArgument& name,
-         const TextArgument& at) {
-        return RelationObject(RelationsOf(*self.file(), at.text), name.text);
-      },
-      py::arg("name"), py::arg("at") = "peak",
-      "A table of `pymemreport query`, as docs/tables.md lists them: a "
-      "Relation. `at` is the moment of the table blocks, as --at has it. Reads "
-      "the file. Raises ValueError for another name.");
   run->def("close", &RunObject::Close,
            "Closes the file. Facts of the header stay; iterators that were "
            "begun go on.");
@@ -272,6 +284,7 @@ PYBIND11_MODULE(_reader, m) {
   pymemrun::DefineSettings(&run);
   pymemrun::DefineWholeFile(&run);
   pymemrun::DefineFile(&run);
+  pymemrun::DefineTables(&run);
   pymemrun::DefineHistory(&run);
   pymemrun::DefineHeap(&run);
   pymemrun::SnapshotClass snapshot(

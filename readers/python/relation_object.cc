@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "readers/python/python_values.h"
 #include "readers/relations/arrow_stream.h"
+#include "readers/relations/sql_query.h"
 #include "readers/run_relations/run_relations.h"
 
 namespace pymemrun {
@@ -24,6 +25,25 @@ py::object ValueOf(const RelationValue& value) {
     return py::int_(*integer);
   }
   if (const auto* real = std::get_if<double>(&value)) return py::float_(*real);
+  return py::none();
+}
+
+py::object ValueOfCell(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return PythonText(*text);
+  }
+  if (const auto* number = std::get_if<uint64_t>(&cell)) {
+    return py::int_(*number);
+  }
+  if (const auto* number = std::get_if<int64_t>(&cell)) {
+    return py::int_(*number);
+  }
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return py::float_(*number);
+  }
+  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
+    return py::float_(exact->value);
+  }
   return py::none();
 }
 
@@ -113,6 +133,24 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   }
   all->relations = RunRelations(all->run.get(), *moment);
   return {all, &all->relations};
+}
+
+py::object QueryRows(const std::string& sql, const Relations& relations) {
+  const auto answer = RunSql(sql, /*most_rows=*/0, relations);
+  if (!answer.ok()) {
+    throw py::value_error(std::string(answer.status().message()));
+  }
+  py::list names, rows;
+  for (const Table::Heading& heading : answer->table.headings) {
+    names.append(PythonText(heading.name));
+  }
+  for (const std::vector<Cell>& cells : answer->table.rows) {
+    py::tuple row(cells.size());
+    for (size_t i = 0; i < cells.size(); ++i) row[i] = ValueOfCell(cells[i]);
+    rows.append(row);
+  }
+  return py::module_::import("pymemrun_reader._query")
+      .attr("named")(names, rows);
 }
 
 void DefineRelations(py::module_* module) {

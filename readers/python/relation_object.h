@@ -45,6 +45,10 @@ class RowTuples {
 std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
                                              const std::string& at);
 
+// The rows of a SELECT: a list of named tuples. Raises ValueError where it is
+// wrong, or the file cannot be read.
+pybind11::object QueryRows(const std::string& sql, const Relations& relations);
+
 // Adds the class Relation.
 void DefineRelations(pybind11::module_* module);
 

@@ -4,7 +4,6 @@ test makes of its own interpreter."""
 import collections
 import csv
 import gc
-import importlib.util
 import io
 import json
 import os
@@ -231,14 +230,6 @@ class ObjectDumps(unittest.TestCase):
                 dump.query(wrong, engine)
 
     @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
-    def test_functions_of_queries_check_their_rows(self):
-        dump = pymemrun_reader.objects(self.path)
-        for function in (dump._value, dump._length, dump._edge_name):
-            function(0)
-            with self.assertRaisesRegex(ValueError, 'expected a row below [0-9]+, found 4294967295'):
-                function(4294967295)
-
-    @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
     def test_errors_say_what_was_expected(self):
         dump = pymemrun_reader.objects(self.path)
         for call, error, text in (
@@ -271,14 +262,8 @@ class ObjectDumps(unittest.TestCase):
         self.queries('sqlite')
         with self.assertRaises(ValueError):
             pymemrun_reader.objects(self.path).query('SELECT 1', 'none')
-
-    @unittest.skipUnless(pymemrun_reader and importlib.util.find_spec('duckdb')
-                         and importlib.util.find_spec('numpy'), 'no DuckDB')
-    def test_queries_by_duckdb(self):
-        self.queries('duckdb')
-        dump = pymemrun_reader.objects(self.path)
-        with self.assertRaises(ValueError):
-            dump.query("SELECT * FROM read_csv('/etc/passwd')", 'duckdb')
+        with self.assertRaisesRegex(ValueError, 'DuckDB reads relation'):
+            pymemrun_reader.objects(self.path).query('SELECT 1', 'duckdb')
 
 
 if __name__ == '__main__':

@@ -76,6 +76,21 @@ class RelationsTest(support.ProgramTest):
             if name in FILLED:
                 self.assertTrue(rows, name)
 
+    def test_queries_give_named_tuples(self):
+        run = pymemrun_reader.open(self.run_path)
+        mark, = run.query("SELECT label, 1.5 AS number, NULL AS missing FROM marks")
+        self.assertEqual((mark.label, mark.number, mark.missing), ("half", 1.5, None))
+        for wrong in "SELECT x FROM events", "DELETE FROM events", "ATTACH 'x' AS y":
+            with self.assertRaisesRegex(ValueError, "^SQL: "):
+                run.query(wrong)
+        with self.assertRaisesRegex(ValueError, "expected one of places"):
+            run.relation("nodes")
+        with self.assertRaisesRegex(ValueError, "blocks: the moment is not known"):
+            run.query("SELECT count(*) FROM blocks", at="no such mark")
+        run.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            run.query("SELECT 1")
+
     def test_blocks_are_those_that_the_heap_report_counts(self):
         done = subprocess.run([support.PYMEMREPORT, "heap", self.run_path, "--at", "end", "--csv",
                                "--limit", "0"], stdout=subprocess.PIPE, text=True, check=True)

@@ -76,6 +76,18 @@ const Arguments kReports[] = {
     {"export", "--format", "perfetto", "--min-duration", "0"},
     {"export", "--format", "chrome"},
     {"timeline", "--threads"},
+    {"query", "SELECT * FROM events LEFT JOIN stacks ON id = stack", "--csv"},
+    {"query", "SELECT * FROM heap_events", "--json"},
+    {"query", "SELECT * FROM page_events ORDER BY address", "--csv"},
+    {"query", "SELECT * FROM blocks", "--at", "heap-peak", "--csv"},
+    {"query", "SELECT own_line, sum(weight) FROM blocks GROUP BY 1"},
+    {"query", "SELECT * FROM places, event_sums LIMIT 1000", "--csv"},
+    {"query", "SELECT * FROM gil_events, tasks LIMIT 1000", "--csv"},
+    {"query", "SELECT * FROM task_steps, threads LIMIT 1000", "--csv"},
+    {"query", "SELECT * FROM thread_states, samples LIMIT 1000", "--csv"},
+    {"query", "SELECT * FROM gc_runs, mappings LIMIT 1000", "--csv"},
+    {"query", "SELECT * FROM counters, marks LIMIT 1000", "--csv"},
+    {"tables"},
 };
 const Arguments kObjects[] = {
     {"summary", "--limit", "0"},

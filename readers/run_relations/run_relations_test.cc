@@ -1,8 +1,6 @@
 // SQL over run files, by the command.
 #include "readers/run_relations/run_relations.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <string>
@@ -219,21 +217,6 @@ TEST_F(RunRelationsTest, WordsThatAreNoSelectAreSaid) {
               HasSubstr("expected a SELECT behind FILE"));
   EXPECT_THAT(Report({"query", file_.path(), "SELECT x FROM events"}).err,
               HasSubstr("no such column: x"));
-}
-
-// What docs/tables.md holds.
-TEST(TablesTest, ThePageOfTheDocsHasThem) {
-  const std::string page = Report({"tables", "--markdown"}).out;
-  const char* source = getenv("PYMEMRUN_SOURCE_DIR");
-  ASSERT_NE(source, nullptr);
-  const std::string path = absl::StrCat(source, "/docs/tables.md");
-  FILE* file = fopen(path.c_str(), "r");
-  ASSERT_NE(file, nullptr) << path;
-  std::string said(1 << 20, '\0');
-  said.resize(fread(said.data(), 1, said.size(), file));
-  fclose(file);
-  EXPECT_EQ(said, page)
-      << "build/release/readers/pymemreport tables --markdown > docs/tables.md";
 }
 
 }  // namespace

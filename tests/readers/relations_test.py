@@ -59,6 +59,13 @@ class RelationsTest(support.ProgramTest):
                               text=True, check=True)
         return list(dict.fromkeys(row["table"] for row in csv.DictReader(io.StringIO(done.stdout))))
 
+    def test_the_page_of_the_docs_lists_them(self):
+        page = os.path.join("docs", "tables.md")
+        printed = subprocess.run([support.PYMEMREPORT, "tables", "--markdown"],
+                                 stdout=subprocess.PIPE, text=True, check=True).stdout
+        with open(os.path.join(support.SOURCE, page)) as file:
+            self.assertEqual(file.read(), printed, "pymemreport tables --markdown > " + page)
+
     def test_rows_are_those_of_sql(self):
         run = pymemrun_reader.open(self.run_path)
         for name in self.names():

@@ -192,7 +192,7 @@ TEST_F(RunRelationsTest, EachColumnOfEachTableHasCells) {
 
 TEST_F(RunRelationsTest, NothingIsWrittenAndNothingElseRead) {
   const std::string target = absl::StrCat(file_.path(), ".other");
-  for (const std::string sql :
+  for (const std::string& sql :
        {absl::StrCat("ATTACH '", target, "' AS other"),
         absl::StrCat("VACUUM INTO '", target, "'"),
         std::string("PRAGMA temp_store_directory='/tmp'"),

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "readers/report/report_command.h"
 #include "readers/report/sql_answer.h"
@@ -57,13 +58,26 @@ class QueryCommand final : public ReportCommand {
   TableOptions table_;
 };
 
+// Whether the SELECT has the word.
+bool Names(const std::string& sql, absl::string_view word) {
+  const auto is_letter = [&sql](size_t at) {
+    return at < sql.size() && (absl::ascii_isalnum(sql[at]) || sql[at] == '_');
+  };
+  for (size_t at = 0; (at = sql.find(word.data(), at)) != std::string::npos;
+       ++at) {
+    if (!(at > 0 && is_letter(at - 1)) && !is_letter(at + word.size()))
+      return true;
+  }
+  return false;
+}
+
 // Says what cannot have rows although the SELECT names it.
 void SayMissing(const std::string& sql, const Relations& relations,
                 const std::string& shown_name, const Console& console) {
   for (const auto& relation : relations) {
     const std::string missing = relation->Missing();
     if (missing.empty()) continue;
-    if (sql.find(relation->name()) == std::string::npos) continue;
+    if (!Names(sql, relation->name())) continue;
     console.Say(
         absl::StrCat(shown_name, ": ", relation->name(), ": ", missing));
   }

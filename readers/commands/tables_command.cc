@@ -79,7 +79,8 @@ std::string MarkdownOf(const Relation& relation) {
 }
 
 constexpr char kMarkdownHead[] =
-    "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. Each table has "
+    "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. There each "
+    "table has "
     "one column more, `run`: the\nname of the file. This page is what "
     "`pymemreport tables --markdown` prints.\n";
 

@@ -39,7 +39,7 @@ struct Amounts {
 // pages of files.
 Origin OriginOf(const PageOwner& owner, const ResidentReplay& pages,
                 const HeapReplay& heap) {
-  if (owner.ran.stack == 0) return pages.OriginOf(owner);
+  if (!owner.by_scan) return pages.OriginOf(owner);
   const PageKind kind = KindOf(pages.index().MappingName(owner.mapping));
   if (kind == PageKind::kFile) return pages.FileOriginOf(owner);
   return heap.sampled() ? owner.likely_pool_origin() : pages.OriginOf(owner);

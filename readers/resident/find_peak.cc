@@ -22,6 +22,22 @@ bool IsHigh(uint64_t bytes, uint64_t peak_bytes) {
   return bytes + std::max(kBlurBytes / 2, peak_bytes / 100) >= peak_bytes;
 }
 
+// Whether the own line of the row's stack was in a call since the event before.
+// Else that came in own code, on this line or an earlier one.
+bool WasInCall(const Row& row, const RunIndex& index) {
+  const uint32_t own = index.OwnStack(row.stack);
+  if (own == 0) return true;
+  switch (index.Resolve(row.site).kind) {
+    case C_RETURN:
+    case C_EXCEPT:
+      return true;
+    case CALL:
+      return own != row.stack && own != index.ParentStack(row.stack);
+    default:
+      return own != row.stack;
+  }
+}
+
 }  // namespace
 
 // Numbers of events rise over all threads: what grew did so since the last one.
@@ -30,8 +46,13 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
     const Row& row = rows[i];
     finder_.OnRow(row);
     if (by_scan() && row.drss_bytes > 0 && row.stack != 0) {
-      AddGrowth({row_us_, row.time_us, static_cast<uint64_t>(row.drss_bytes),
-                 row.stack, row.thread, row.rss_bytes});
+      AddGrowth({.from_us = row_us_,
+                 .to_us = row.time_us,
+                 .bytes = static_cast<uint64_t>(row.drss_bytes),
+                 .stack = row.stack,
+                 .thread = row.thread,
+                 .rss_bytes = row.rss_bytes,
+                 .sure = WasInCall(row, index())});
     }
     row_us_ = std::max(row_us_, row.time_us);
   }
@@ -64,7 +85,7 @@ void PeakFinder::AddGrowth(const SeenGrowth& growth) {
   one.from_us = std::max(one.from_us, before_us);
   one.to_us = std::max(one.to_us, one.from_us + 1);
   if (!growth_.empty() && growth_.back().stack == one.stack &&
-      growth_.back().thread == one.thread &&
+      growth_.back().thread == one.thread && growth_.back().sure == one.sure &&
       one.from_us <= before_us + kOneGrowthUs) {
     growth_.back().to_us = one.to_us;
     growth_.back().bytes += one.bytes;
@@ -250,6 +271,7 @@ std::shared_ptr<const std::vector<SeenGrowth>> PeakFinder::GrowthWithWaits()
     one.waits = waits.At(one.to_us, one.thread, one.stack, 0);
     one.own = index().OwnStack(one.waits != 0 ? one.waits : one.stack);
     one.imports = index().Imports(one.stack);
+    one.sure |= one.waits != 0;
   }
   return growth;
 }

@@ -34,6 +34,7 @@ struct SeenGrowth {
   uint32_t waits = 0;      // see Origin
   uint32_t own = 0;        // of these two: the stack down to an own line
   bool imports = false;
+  bool sure = true;  // of the own line: it was in a call all that time
 
   // As much of it as came within the span: as RSS tells, or else by time.
   double BytesWithin(const RssSpan& span) const {

@@ -30,10 +30,11 @@ struct PageOwner {
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
   bool by_scan = false;  // nobody saw who brought it
-  // By scan: whose doing RSS grew by most meanwhile. Of files only where calls
-  // are recorded.
+  // By scan: whose doing RSS grew by most meanwhile, if that is sure. Of files
+  // only where calls are recorded.
   WhoRan ran;
-  WhoRan ran_beside_imports;  // likewise, but these hardly use pools
+  // Likewise, sure or not. Imports hardly use pools.
+  WhoRan ran_beside_imports;
   uint32_t waits = 0;         // see Origin
 
   bool before_tracing() const { return thread == 0 && !by_scan; }

@@ -1,6 +1,7 @@
 #include "readers/resident/resident_replay.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -192,17 +193,18 @@ PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
   if (before_.growth == nullptr) return owner;
   const std::vector<SeenGrowth>& growth = *before_.growth;
   const RssSpan span = {scanned_us_, to_us, scanned_rss_bytes_, rss_bytes};
-  absl::flat_hash_map<std::pair<uint32_t, bool>, double> by_stack;
+  absl::flat_hash_map<std::tuple<uint32_t, bool, bool>, double> by_stack;
   double most = 0, most_beside_imports = 0;
   for (size_t i = next_growth_; i < growth.size() && growth[i].from_us < to_us;
        ++i) {
     const SeenGrowth& one = growth[i];
     const uint32_t by = one.own != 0 ? one.own : one.stack;
-    const double bytes = by_stack[{by, one.imports}] += one.BytesWithin(span);
+    const double bytes = by_stack[{by, one.imports, one.sure}] +=
+        one.BytesWithin(span);
     const WhoRan who = {one.stack, one.thread, one.waits};
     if (bytes > most) {
       most = bytes;
-      owner.ran = who;
+      owner.ran = one.sure ? who : WhoRan();
     }
     if (!one.imports && bytes > most_beside_imports) {
       most_beside_imports = bytes;

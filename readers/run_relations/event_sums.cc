@@ -95,8 +95,8 @@ class EventSums final : public Relation {
   explicit EventSums(const RelationRun* run) : run_(run) {}
   const char* name() const override { return "event_sums"; }
   const char* about() const override {
-    return "what the events of a place and a thread come to: much faster than "
-           "events";
+    return "what the events of a place and a thread come to, without those of "
+           "context: much faster than events";
   }
   absl::Span<const RelationColumn> columns() const override { return kColumns; }
   uint64_t expected_rows() override { return 1 << 10; }

@@ -165,6 +165,9 @@ TEST_F(RunRelationsTest, WhatWasNotRecordedIsSaid) {
   EXPECT_THAT(printed.err, HasSubstr("events: has no calls: it was not made "
                                      "with --trace calls"));
   EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(
+      Report({"query", other.path(), "SELECT count(*) FROM heap_events"}).err,
+      "");
   EXPECT_THAT(Report({"tables", other.path()}).out,
               HasSubstr("(none: the run has no calls"));
 }

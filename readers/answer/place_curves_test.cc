@@ -141,8 +141,9 @@ TEST(PlaceCurvesTest, AreOfWhatLinesHold) {
 }
 
 // In a thread of a library, while line 5 waits in its call, RSS rises at 2 s by
-// 20 MiB of a file. It is scanned afterwards, or never.
-std::string ScannedFileRun(bool calls, bool is_scanned) {
+// 20 MiB of a file. It is scanned afterwards, or never. Or it rises in line 5
+// itself, before its next call.
+std::string ScannedFileRun(bool calls, bool is_scanned, bool in_own = false) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
@@ -168,8 +169,8 @@ std::string ScannedFileRun(bool calls, bool is_scanned) {
   Row call = MakeRow(1, kSecondUs, builder.AddSite(CALL, code, 1), 4 * kMiB, 0);
   call.stack = called;
   Row growth = MakeRow(2, 2 * kSecondUs, call.site, 24 * kMiB, 20 * kMiB);
-  growth.stack = worker;
-  growth.thread = 2;
+  growth.stack = in_own ? called : worker;
+  growth.thread = in_own ? 1 : 2;
   builder.AddRecord(EncodeRows({call, growth}, /*stacks=*/true));
   HeapEvent block = AllocEvent(2 * kSecondUs, 100 * kPage, 64, worker);
   block.thread = 2;
@@ -192,7 +193,7 @@ std::string ScannedFileRun(bool calls, bool is_scanned) {
   return sink.contents();
 }
 
-// Nobody saw who touched them. Rows tell when RSS rose, and where.
+// A scan does not tell who touched pages. Rows tell where RSS rose.
 TEST(PlaceCurvesTest, FilesByScanAreOfTheLineThatRan) {
   const Console console{"test", nullptr};
   for (const bool calls : {true, false}) {
@@ -212,6 +213,21 @@ TEST(PlaceCurvesTest, FilesByScanAreOfTheLineThatRan) {
       EXPECT_EQ(curve[1], 0);
       EXPECT_EQ(std::round(curve[9] / kMiB), 20);
     }
+  }
+}
+
+// It may have risen on an earlier line, since the event before.
+TEST(PlaceCurvesTest, FilesByScanAreOfNoLineWhereThatIsNotSure) {
+  const Console console{"test", nullptr};
+  for (const bool is_scanned : {true, false}) {
+    const TempFile path(ScannedFileRun(true, is_scanned, /*in_own=*/true));
+    const auto answer =
+        ReadAnswer(RereadFile::Open(path.path(), console).get());
+    ASSERT_NE(answer, nullptr);
+    const MemorySplit& peak = answer->peak.split;
+    ASSERT_FALSE(peak.places.empty());
+    EXPECT_EQ(peak.places[0].file_bytes, 20 * kMiB);
+    EXPECT_EQ(peak.places[0].place.line, 0u) << is_scanned;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "format/batches/encode_batch_for_tests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -27,8 +28,10 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 struct PoolRun {
   bool scan = false;
   std::string mapper = "/usr/lib/python3/site-packages/x/libpool-1a2b.so.3";
-  bool malloc = false;    // a recorded block lies there, of line 7
-  bool imports = false;   // line 8 does, and allocates more than line 6
+  bool malloc = false;   // a recorded block lies there, of line 7
+  bool imports = false;  // line 8 does, and allocates more than line 6
+  // Rows tell growth: of 3 MiB in line 8 itself, of 2 in a call of line 6.
+  bool calls = false;
   uint64_t peak_mib = 0;  // more that RSS was before the scan; 0: none
 
   std::string Build() const {
@@ -41,7 +44,7 @@ struct PoolRun {
     header.set_script("job.py");
     header.set_first_rss_bytes(kMiB);
     scan ? header.set_page_scan(true) : header.set_page_period(1);
-    header.set_calls_off(true);
+    header.set_calls_off(!calls);
     builder.AddHeader(header);
     builder.AddThread("MainThread", 4711);
     const uint32_t library = builder.AddMapping(mapper);
@@ -61,6 +64,16 @@ struct PoolRun {
     // Line 6 allocates when they grow.
     builder.AddHeap(
         {AllocEvent(2000, 0x5000, 16, six), FreeEvent(2001, 0x5000)});
+    if (calls) {
+      const uint32_t eight = builder.AddStack(0, code, 8);
+      Row own = MakeRow(1, 1800, builder.AddSite(C_CALL, code, 8), 4 * kMiB,
+                        3 * kMiB);
+      own.stack = eight;
+      Row called = MakeRow(2, 2000, builder.AddSite(C_RETURN, code, 6),
+                           6 * kMiB, 2 * kMiB);
+      called.stack = six;
+      builder.AddRecord(EncodeRows({own, called}, /*stacks=*/true));
+    }
     if (imports) {
       const uint32_t machinery =
           builder.AddCode("<frozen importlib._bootstrap>", "_find_and_load", 1);
@@ -121,6 +134,15 @@ TEST(PoolPagesTest, WhoTouchesThemIsCharged) {
     EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
     EXPECT_EQ(six["kept_by"], "libpool");
   }
+}
+
+// What grew in own code may have come on an earlier line: it counts half.
+TEST(PoolPagesTest, GrowthWithinACallIsLikelier) {
+  const auto peak = AnswerOf({.scan = true, .calls = true});
+  EXPECT_EQ(LineOf(peak, 8), nullptr);
+  const auto six = LineOf(peak, 6);
+  ASSERT_NE(six, nullptr) << peak;
+  EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
 }
 
 // It found nothing there before the peak. What it finds afterwards was there.

@@ -9,7 +9,8 @@
 
 namespace pymemrun {
 
-// Ids are those of the run file. What a call did; stack 0: nobody knows whose.
+// By whose doing RSS grew. Ids are those of the run file. Stack 0: nobody
+// knows.
 struct WhoRan {
   uint32_t stack = 0, thread = 0;
   uint32_t waits = 0;  // see Origin
@@ -21,6 +22,7 @@ struct WhoRan {
   }
 };
 
+// Ids are those of the run file.
 struct PageOwner {
   uint32_t stack = 0;
   uint32_t thread = 0;        // 0: before tracing
@@ -35,7 +37,7 @@ struct PageOwner {
   WhoRan ran;
   // Likewise, sure or not. Imports hardly use pools.
   WhoRan ran_beside_imports;
-  uint32_t waits = 0;         // see Origin
+  uint32_t waits = 0;  // see Origin
 
   bool before_tracing() const { return thread == 0 && !by_scan; }
   Origin origin() const {

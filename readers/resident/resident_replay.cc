@@ -206,8 +206,10 @@ PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
       most = bytes;
       owner.ran = one.sure ? who : WhoRan();
     }
-    if (!one.imports && bytes > most_beside_imports) {
-      most_beside_imports = bytes;
+    // What may be of an earlier line counts half.
+    const double likely = one.sure ? bytes : bytes / 2;
+    if (!one.imports && likely > most_beside_imports) {
+      most_beside_imports = likely;
       owner.ran_beside_imports = who;
     }
   }

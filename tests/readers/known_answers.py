@@ -35,8 +35,7 @@ def pool(case):
     # Without calls nobody knows who it is, but who it is not. The first line imports pandas.
     if "calls" in case.screen().splitlines()[0]:
         case.near("who uses it", case.held("uses"), 160e6, 12 * MIB)
-    # Page faults tell that it touches one or two huge pages itself.
-    case.near("who used it first", case.in_pool("first"), 3 * MIB, 8 * MIB)
+    case.near("who used it first", case.in_pool("first"), 0, 8 * MIB)
     case.near("the import", case.in_pool("imports"), 0, 8 * MIB)
     case.unattributed()
 

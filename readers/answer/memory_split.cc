@@ -286,7 +286,7 @@ class Splitter {
   void AddPool(const PoolPart& part, const PageOwner& owner, double fit) {
     holdings_.Add(pages_.index(), owner.likely_pool_origin(), fit * part.bytes,
                   fit * fit * part.variance, PartOf::kPool,
-                  LibraryName(heap_->index().MappingName(part.library)));
+                  LibraryName(heap_->index().MappingName(part.mapper)));
     split_.pool_bytes += fit * part.bytes;
     anonymous_bytes_ -= fit * part.bytes;
   }

@@ -14,7 +14,7 @@ namespace {
 // Addresses.
 struct Pool {
   uint64_t begin, end;
-  uint32_t library;
+  uint32_t mapper;  // see PoolPart
   double weight;
 };
 
@@ -26,11 +26,11 @@ void RemoveMallocs(const HeapModel& heap, std::vector<Pool>* pools) {
         [](uint64_t at, const Pool& pool) { return at < pool.begin; });
     if (behind == pools->begin()) continue;
     const Pool& pool = *(behind - 1);
-    if (address < pool.end) mallocs.insert(pool.library);
+    if (address < pool.end) mallocs.insert(pool.mapper);
   }
   pools->erase(std::remove_if(pools->begin(), pools->end(),
                               [&mallocs](const Pool& pool) {
-                                return mallocs.contains(pool.library);
+                                return mallocs.contains(pool.mapper);
                               }),
                pools->end());
 }
@@ -71,14 +71,14 @@ std::vector<PoolPart> FindPools(const ResidentReplay& pages,
       const auto bytes = static_cast<double>(
           (std::min(end, pool->end) - std::max(begin, pool->begin)) *
           owner.weight);
-      PoolPart& part = sums[{id, pool->library}];
+      PoolPart& part = sums[{id, pool->mapper}];
       part.bytes += pool->weight * bytes;
       part.variance += pool->weight * (pool->weight - 1) * bytes * bytes;
     }
   });
   for (auto& [key, part] : sums) {
     part.owner = key.first;
-    part.library = key.second;
+    part.mapper = key.second;
     parts.push_back(part);
   }
   return parts;
@@ -104,7 +104,7 @@ std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
       const uint64_t unseen =
           to - from - pages.model().pages().Covered(from, to);
       parts.push_back(
-          {0, pool->library,
+          {0, pool->mapper,
            pool->weight * static_cast<double>(unseen * page_bytes)});
       all += parts.back().bytes;
     }

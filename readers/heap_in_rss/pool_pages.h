@@ -14,8 +14,8 @@ namespace pymemrun {
 
 // Resident bytes that a toucher has in what a library has mapped.
 struct PoolPart {
-  uint32_t owner;    // ResidentModel::owners()
-  uint32_t library;  // MappingDef.id of the code that mapped it; 0: not known
+  uint32_t owner;   // ResidentModel::owners()
+  uint32_t mapper;  // MappingDef.id of the code that mapped it; 0: not known
   double bytes = 0;
   double variance = 0;  // of bytes, where mappings were sampled
 };
@@ -30,8 +30,9 @@ struct PoolPart {
 std::vector<PoolPart> FindPools(const ResidentReplay& pages,
                                 const HeapModel& heap);
 
-// What of `unseen_bytes`, which came since the last scan, seems to lie in pools:
-// no more than the next scan finds there. Its owner is 0: nobody saw it.
+// The part of `unseen_bytes`, which came since the last scan, that seems to lie
+// in pools: at most what the next scan finds there. No scan has seen it yet, so
+// PoolPart.owner is 0.
 std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
                                       const HeapModel& heap,
                                       double unseen_bytes);

@@ -60,7 +60,7 @@ class GraphRelation : public Relation {
     return rows(static_cast<NodeId>(number));
   }
 
-  // The begin of its text, if it has one.
+  // The first characters of its text, if it has one.
   RelationValue ValueOf(NodeId node, std::string* made) const {
     const auto text = graph().details(node).text;
     if (!text.has_value()) return {};
@@ -118,7 +118,7 @@ class Nodes final : public GraphRelation {
         {"retained", ValueKind::kInteger, Unit::kBytes,
          "what would go with it"},
         {"length", ValueKind::kInteger, Unit::kNone, "len(), if it has one"},
-        {"value", ValueKind::kText, Unit::kNone, "the begin of its text"},
+        {"value", ValueKind::kText, Unit::kNone, "its first characters"},
         {"synthetic", ValueKind::kInteger, Unit::kNone,
          "1: no object, but a group of roots"}};
     return kColumns;

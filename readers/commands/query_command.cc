@@ -86,7 +86,6 @@ void SayMissing(const std::string& sql, const Relations& relations,
 int QueryCommand::Run(const Console& console, OutputBuffer* output) {
   std::vector<std::unique_ptr<RelationRun>> runs;
   std::vector<std::pair<std::string, Relations>> relations;
-  int code = kExitOk;
   for (const std::string& path : files_.paths) {
     auto run = RelationRun::Read(path, console);
     if (run == nullptr) return kExitFailed;
@@ -95,8 +94,8 @@ int QueryCommand::Run(const Console& console, OutputBuffer* output) {
                console);
     runs.push_back(std::move(run));
   }
-  code = PrintSqlAnswer(sql_, JoinRuns(std::move(relations)), table_, console,
-                        output);
+  int code = PrintSqlAnswer(sql_, JoinRuns(std::move(relations)), table_,
+                            console, output);
   for (const auto& run : runs) code = std::max(code, run->file()->code());
   return code;
 }

@@ -171,7 +171,13 @@ void DefineRelations(py::module_* module) {
           "What a row is.")
       .def_property_readonly(
           "columns", &RelationObject::Columns,
-          "Of each column (name, type, unit or None, what it is).")
+          "Each column as a tuple: name, type, unit or None, meaning.")
+      .def("__repr__",
+           [](const RelationObject& self) {
+             return absl::StrCat("<pymemrun_reader.Relation ",
+                                 self.relation().name(), ": ",
+                                 self.relation().about(), ">");
+           })
       .def("__iter__",
            [](const RelationObject& self) {
              return std::make_unique<RowTuples>(self);

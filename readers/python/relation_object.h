@@ -18,7 +18,7 @@ class RelationObject {
   RelationObject(std::shared_ptr<const Relations> all, absl::string_view name);
 
   const Relation& relation() const { return *relation_; }
-  // Of (name, type, unit or None, what it is).
+  // Each as a tuple: name, type, unit or None, meaning.
   pybind11::list Columns() const;
   // A PyCapsule named "arrow_array_stream".
   pybind11::capsule ArrowStream() const;

@@ -118,8 +118,6 @@ absl::string_view UnitName(Unit unit) {
       return "bytes";
     case Unit::kSeconds:
       return "s";
-    case Unit::kUnixSeconds:
-      return "Unix s";
   }
   return "?";
 }

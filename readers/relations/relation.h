@@ -20,7 +20,7 @@ using RelationValue =
     std::variant<std::monostate, absl::string_view, int64_t, double>;
 
 enum class ValueKind { kText, kInteger, kReal };
-enum class Unit { kNone, kBytes, kSeconds, kUnixSeconds };
+enum class Unit { kNone, kBytes, kSeconds };
 
 // Names and texts live as long as the program.
 struct RelationColumn {
@@ -71,7 +71,7 @@ class Relation {
 
 using Relations = std::vector<std::unique_ptr<Relation>>;
 
-// "text", "integer" or "real"; "bytes", "s", "Unix s" or nothing.
+// "text", "integer" or "real"; "bytes", "s" or nothing.
 absl::string_view KindName(ValueKind kind);
 absl::string_view UnitName(Unit unit);
 

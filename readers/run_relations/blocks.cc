@@ -77,7 +77,7 @@ class BlockCursor final : public RowCursor {
   explicit BlockCursor(const LiveBlocks* blocks) : blocks_(blocks) {}
   absl::StatusOr<bool> Next() override {
     if (blocks_ == nullptr) {
-      return absl::FailedPreconditionError("blocks: the moment is not known");
+      return absl::InvalidArgumentError("blocks: the moment is not known");
     }
     return ++at_ < blocks_->all().size();
   }

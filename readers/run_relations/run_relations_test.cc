@@ -115,7 +115,7 @@ TEST_F(RunRelationsTest, BlocksAreThoseOfTheMoment) {
   EXPECT_THAT(Ask(sql, {"--at", "1"}), IsEmpty());
   EXPECT_EQ(printed_.code, 0);
   Ask(sql, {"--at", "nowhere"});
-  EXPECT_NE(printed_.code, 0);
+  EXPECT_EQ(printed_.code, kExitUsage);
 }
 
 TEST_F(RunRelationsTest, PagesMarksAndSamples) {

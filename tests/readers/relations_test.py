@@ -5,6 +5,7 @@ import csv
 import importlib
 import io
 import os
+import pprint
 import subprocess
 import sys
 import unittest
@@ -90,6 +91,7 @@ class RelationsTest(support.ProgramTest):
         for wrong in "SELECT x FROM events", "DELETE FROM events", "ATTACH 'x' AS y":
             with self.assertRaisesRegex(ValueError, "^SQL: "):
                 run.query(wrong)
+        self.assertIn("Relation marks: a mark", pprint.pformat(run.relation("marks")))
         with self.assertRaisesRegex(ValueError, "expected one of places"):
             run.relation("nodes")
         with self.assertRaisesRegex(ValueError, "blocks: the moment is not known"):

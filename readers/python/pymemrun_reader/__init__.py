@@ -36,7 +36,7 @@ def _repr_of(of):
 
 
 # pprint() looks it up in a dict, and pybind11's own cannot be a key.
-for _class in (DumpedObject, Run):
+for _class in (DumpedObject, Relation, Run):
     _class.__repr__ = _repr_of(_class)
 
 _is_dump_name = _re.compile(r'[.]obj(-[^.]*)?[.]pb$').search

@@ -63,13 +63,20 @@ class RowsMaker {
     ThreadRow row = {std::string(index_.ThreadLabel(thread)), totals_[thread],
                      live_bytes_[thread], live_variance_[thread], ""};
     const auto held = top_lines_.find(thread);
-    if (held != top_lines_.end()) {
+    if (held != top_lines_.end() && HeapExplains(row)) {
       row.top_line = LabelOf(lines_.places()[held->second.line]);
     } else if (row.totals.top_stack != 0) {
       row.top_line = LabelOf(PlaceOf(GroupBy::kLine, index_,
                                      Origin{.stack = row.totals.top_stack}));
     }
     return row;
+  }
+
+  // Whether the thread's live heap is at least half of what it brought and
+  // kept. Else a few bytes of a small object would stand for mapped memory.
+  static bool HeapExplains(const ThreadRow& row) {
+    return row.totals.top_stack == 0 ||
+           2 * row.live_bytes >= static_cast<double>(row.totals.net_bytes());
   }
 
   void AddTo(uint32_t thread, ThreadRow* sum) const {

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/report/pymemreport.h"
+#include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/small_run_for_tests.h"
@@ -66,6 +67,36 @@ TEST(ThreadsReportTest, ShrinkageIsOfTheThreadWhoseCallItWas) {
   EXPECT_EQ(rows[1]["top_line"], "/job.py:2 f");
   EXPECT_EQ(rows[2]["thread"], "unattributed");
   EXPECT_EQ(rows[2]["net_bytes"], 0);
+}
+
+// Ten mapped pages at line 3, and a small object of line 4.
+std::string MappedRun(uint64_t object_bytes) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(1);
+  header.set_heap(HEAP_ALL);
+  header.set_first_rss_bytes(0);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  const uint32_t code = builder.AddCode("/job.py", "f", 1);
+  const uint32_t fills = builder.AddStack(0, code, 3);
+  const uint32_t holds = builder.AddStack(0, code, 4);
+  builder.AddMapping("/usr/bin/python3.11");
+  builder.AddHeap({AllocEvent(500, 0x5000, object_bytes, holds)});
+  builder.AddPages(CamePages(1000, 200, 10, fills));
+  builder.Flush();
+  return sink.contents();
+}
+
+TEST(ThreadsReportTest, ASmallObjectDoesNotStandForMappedMemory) {
+  const auto top_line = [](uint64_t object_bytes) {
+    const auto rows =
+        nlohmann::json::parse(Threads(MappedRun(object_bytes), {"--json"}).out);
+    return rows[0]["top_line"].get<std::string>();
+  };
+  EXPECT_EQ(top_line(100), "/job.py:3 f");
+  EXPECT_EQ(top_line(8 * kPage), "/job.py:4 f");
 }
 
 // A page that left unseen, and comes again, makes RSS no higher.

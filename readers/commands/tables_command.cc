@@ -42,10 +42,10 @@ Table ColumnTable(const Relations& relations) {
   table.headings = {{"table"}, {"column"}, {"type"}, {"unit"}, {"about"}};
   for (const auto& relation : relations) {
     for (const RelationColumn& column : relation->columns()) {
-      const std::string unit(UnitName(column.unit));
+      const std::string unit(UnitName(column.type.unit));
       table.rows.push_back(
           {std::string(relation->name()), std::string(column.name),
-           std::string(KindName(column.kind)),
+           std::string(KindName(column.type.kind)),
            unit.empty() ? Cell() : Cell(unit), std::string(column.about)});
     }
   }
@@ -60,7 +60,7 @@ std::string TextOf(Relation* relation, const std::string& missing) {
   for (const RelationColumn& column : relation->columns()) {
     absl::StrAppend(
         &text, absl::StrFormat("  %-16s %-8s %-6s %s\n", column.name,
-                               KindName(column.kind), UnitName(column.unit),
+                               KindName(column.type.kind), UnitName(column.type.unit),
                                column.about));
   }
   return text;
@@ -72,8 +72,8 @@ std::string MarkdownOf(const Relation& relation) {
                    ".\n\n| Column | Type | Unit | |\n"
                    "| --- | --- | --- | --- |\n");
   for (const RelationColumn& column : relation.columns()) {
-    absl::StrAppend(&text, "| `", column.name, "` | ", KindName(column.kind),
-                    " | ", UnitName(column.unit), " | ", column.about, " |\n");
+    absl::StrAppend(&text, "| `", column.name, "` | ", KindName(column.type.kind),
+                    " | ", UnitName(column.type.unit), " | ", column.about, " |\n");
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include "readers/objects/object_text.h"
 #include "readers/objects/parents.h"
+#include "readers/relations/columns.h"
 
 namespace pymemrun {
 namespace {
@@ -31,10 +32,35 @@ struct GraphRows {
   }
 };
 
-// A relation whose rows have numbers.
-class GraphRelation : public Relation {
+// A row of any of the relations.
+struct GraphRow {
+  ObjectAnalysis& analysis;
+  uint64_t number;
+  std::string* made;
+
+  const ObjectGraph& graph() const { return analysis.graph(); }
+  NodeId node() const { return static_cast<NodeId>(number); }
+  uint32_t edge() const { return static_cast<uint32_t>(number); }
+  // Text that is made for it; an empty one is not known.
+  RelationValue Made(std::string text) const {
+    *made = std::move(text);
+    return TextOrNot(*made);
+  }
+  // The first characters of a node's text, if it has one.
+  RelationValue ValueOf(NodeId node) const {
+    const auto text = graph().details(node).text;
+    if (!text.has_value()) return {};
+    *made = std::string(*text);
+    return absl::string_view(*made);
+  }
+};
+using Row = GraphRow;
+
+// A relation whose rows have numbers, and are found by them.
+class GraphRelation : public SpecifiedRelation<GraphRow> {
  public:
-  explicit GraphRelation(ObjectAnalysis* analysis) : analysis_(*analysis) {}
+  GraphRelation(const RelationSpec<GraphRow>& spec, ObjectAnalysis* analysis)
+      : SpecifiedRelation(spec), analysis_(*analysis) {}
 
   uint64_t expected_rows() override { return rows(); }
   std::unique_ptr<RowCursor> Rows() override {
@@ -46,11 +72,9 @@ class GraphRelation : public Relation {
   }
 
  protected:
-  virtual uint64_t rows() = 0;
+  virtual uint64_t rows() { return graph().nodes(); }
   // As Find() says.
   virtual GraphRows RowsWith(int, int64_t, absl::string_view) { return {}; }
-  // Text that is made is kept in `made`.
-  virtual RelationValue At(uint64_t row, int column, std::string* made) = 0;
 
   const ObjectGraph& graph() const { return analysis_.graph(); }
   // No rows where the graph has no such node.
@@ -58,25 +82,6 @@ class GraphRelation : public Relation {
   GraphRows OfNode(int64_t number, Rows rows) const {
     if (number < 0 || number >= int64_t{graph().nodes()}) return {};
     return rows(static_cast<NodeId>(number));
-  }
-
-  // The first characters of its text, if it has one.
-  RelationValue ValueOf(NodeId node, std::string* made) const {
-    const auto text = graph().details(node).text;
-    if (!text.has_value()) return {};
-    *made = std::string(*text);
-    return absl::string_view(*made);
-  }
-  static RelationValue Number(uint64_t number) {
-    return static_cast<int64_t>(number);
-  }
-  static RelationValue TextOr(absl::string_view text) {
-    return text.empty() ? RelationValue() : RelationValue(text);
-  }
-  // An empty text is not known.
-  static RelationValue Made(std::string text, std::string* made) {
-    *made = std::move(text);
-    return TextOr(*made);
   }
 
   ObjectAnalysis& analysis_;
@@ -92,7 +97,8 @@ class GraphRelation : public Relation {
       return true;
     }
     RelationValue At(int column) override {
-      return relation_.At(row_, column, &made_);
+      return relation_.spec().columns[column].cell(
+          {relation_.analysis_, row_, &made_});
     }
 
    private:
@@ -103,27 +109,47 @@ class GraphRelation : public Relation {
   };
 };
 
+constexpr ColumnOf<Row> kNodeColumns[] = {
+    {"id", kInteger, "its number",
+     [](const Row& row) { return IntegerOf(row.number); }},
+    {"address", kText, "where it was, 0x...",
+     [](const Row& row) {
+       return row.Made(AddressText(row.graph(), row.node()));
+     }},
+    {"type", kText, "with its module",
+     [](const Row& row) {
+       return row.Made(KindText(row.graph(), row.node()));
+     }},
+    {"module", kText, "of its type",
+     [](const Row& row) {
+       const ObjectGraph& graph = row.graph();
+       return TextOrNot(graph.types()[graph.type(row.node())].module());
+     }},
+    {"size", kBytes, "its own bytes",
+     [](const Row& row) {
+       return IntegerOf(row.graph().size_bytes(row.node()));
+     }},
+    {"retained", kBytes, "what would go with it",
+     [](const Row& row) {
+       return IntegerOf(row.analysis.retained(row.node()));
+     }},
+    {"length", kInteger, "len(), if it has one",
+     [](const Row& row) {
+       const auto length = row.graph().details(row.node()).length;
+       return length ? IntegerOf(*length) : RelationValue();
+     }},
+    {"value", kText, "its first characters",
+     [](const Row& row) { return row.ValueOf(row.node()); }},
+    {"synthetic", kInteger, "1: no object, but a group of roots",
+     [](const Row& row) {
+       return IntegerOf(row.graph().is_synthetic(row.node()));
+     }}};
+
 class Nodes final : public GraphRelation {
  public:
-  using GraphRelation::GraphRelation;
-  const char* name() const override { return "nodes"; }
-  const char* about() const override { return "an object of the dump"; }
-  absl::Span<const RelationColumn> columns() const override {
-    static constexpr RelationColumn kColumns[] = {
-        {"id", ValueKind::kInteger, Unit::kNone, "its number"},
-        {"address", ValueKind::kText, Unit::kNone, "where it was, 0x..."},
-        {"type", ValueKind::kText, Unit::kNone, "with its module"},
-        {"module", ValueKind::kText, Unit::kNone, "of its type"},
-        {"size", ValueKind::kInteger, Unit::kBytes, "its own bytes"},
-        {"retained", ValueKind::kInteger, Unit::kBytes,
-         "what would go with it"},
-        {"length", ValueKind::kInteger, Unit::kNone, "len(), if it has one"},
-        {"value", ValueKind::kText, Unit::kNone, "its first characters"},
-        {"synthetic", ValueKind::kInteger, Unit::kNone,
-         "1: no object, but a group of roots"}};
-    return kColumns;
-  }
-  uint64_t rows() override { return graph().nodes(); }
+  explicit Nodes(ObjectAnalysis* analysis)
+      : GraphRelation({"nodes", "an object of the dump", kNodeColumns},
+                      analysis) {}
   uint64_t RowsOfOne(int column) const override { return column <= 1; }
   GraphRows RowsWith(int column, int64_t number,
                      absl::string_view text) override {
@@ -133,46 +159,30 @@ class Nodes final : public GraphRelation {
     }
     return OfNode(number, [](NodeId node) { return GraphRows::One(node); });
   }
-  RelationValue At(uint64_t row, int column, std::string* made) override {
-    const auto node = static_cast<NodeId>(row);
-    switch (column) {
-      case 0:
-        return Number(row);
-      case 1:
-        return Made(AddressText(graph(), node), made);
-      case 2:
-        return Made(KindText(graph(), node), made);
-      case 3:
-        return TextOr(graph().types()[graph().type(node)].module());
-      case 4:
-        return Number(graph().size_bytes(node));
-      case 5:
-        return Number(analysis_.retained(node));
-      case 8:
-        return Number(graph().is_synthetic(node));
-      case 6: {
-        const auto length = graph().details(node).length;
-        return length ? Number(*length) : RelationValue();
-      }
-      default:
-        return ValueOf(node, made);
-    }
-  }
 };
+
+constexpr ColumnOf<Row> kEdgeColumns[] = {
+    {"source", kInteger, "the id of who refers",
+     [](const Row& row) {
+       return IntegerOf(row.graph().SourceOf(row.edge()));
+     }},
+    {"target", kInteger, "the id of to what",
+     [](const Row& row) { return IntegerOf(row.graph().target(row.edge())); }},
+    {"kind", kText, "attribute, key, index, ...",
+     [](const Row& row) {
+       return row.Made(EdgeKindName(row.graph().kind(row.edge())));
+     }},
+    {"name", kText, "of the attribute or key", [](const Row& row) {
+       const absl::string_view name = row.graph().edge_name(row.edge());
+       if (!name.empty()) return RelationValue(name);
+       const NodeId key = KeyOf(row.graph(), row.edge());
+       return key == kNoNode ? RelationValue() : row.ValueOf(key);
+     }}};
 
 class Edges final : public GraphRelation {
  public:
-  using GraphRelation::GraphRelation;
-  const char* name() const override { return "edges"; }
-  const char* about() const override { return "a reference"; }
-  absl::Span<const RelationColumn> columns() const override {
-    static constexpr RelationColumn kColumns[] = {
-        {"source", ValueKind::kInteger, Unit::kNone, "the id of who refers"},
-        {"target", ValueKind::kInteger, Unit::kNone, "the id of to what"},
-        {"kind", ValueKind::kText, Unit::kNone, "attribute, key, index, ..."},
-        {"name", ValueKind::kText, Unit::kNone, "of the attribute or key"}};
-    return kColumns;
-  }
+  explicit Edges(ObjectAnalysis* analysis)
+      : GraphRelation({"edges", "a reference", kEdgeColumns}, analysis) {}
   uint64_t rows() override { return graph().references(); }
   uint64_t RowsOfOne(int column) const override { return column <= 1 ? 8 : 0; }
   GraphRows RowsWith(int column, int64_t number, absl::string_view) override {
@@ -182,41 +192,27 @@ class Edges final : public GraphRelation {
                                      graph().first_edge(node + 1)};
     });
   }
-  RelationValue At(uint64_t row, int column, std::string* made) override {
-    const auto edge = static_cast<uint32_t>(row);
-    switch (column) {
-      case 0:
-        return Number(graph().SourceOf(edge));
-      case 1:
-        return Number(graph().target(edge));
-      case 2:
-        return Made(EdgeKindName(graph().kind(edge)), made);
-      default: {
-        const absl::string_view name = graph().edge_name(edge);
-        if (!name.empty()) return name;
-        const NodeId key = KeyOf(graph(), edge);
-        return key == kNoNode ? RelationValue() : ValueOf(key, made);
-      }
-    }
-  }
 };
+
+constexpr ColumnOf<Row> kDominatorColumns[] = {
+    {"node", kInteger, "the object's id",
+     [](const Row& row) { return IntegerOf(row.number); }},
+    {"dominator", kInteger, "the id of that one",
+     [](const Row& row) {
+       const NodeId dominator = row.analysis.dominator(row.node());
+       return dominator == kNoNode ? RelationValue() : IntegerOf(dominator);
+     }},
+    {"retained", kBytes, "what would go with the object", [](const Row& row) {
+       return IntegerOf(row.analysis.retained(row.node()));
+     }}};
 
 class Dominators final : public GraphRelation {
  public:
-  using GraphRelation::GraphRelation;
-  const char* name() const override { return "dominators"; }
-  const char* about() const override {
-    return "an object, and the one without which it would go";
-  }
-  absl::Span<const RelationColumn> columns() const override {
-    static constexpr RelationColumn kColumns[] = {
-        {"node", ValueKind::kInteger, Unit::kNone, "the object's id"},
-        {"dominator", ValueKind::kInteger, Unit::kNone, "the id of that one"},
-        {"retained", ValueKind::kInteger, Unit::kBytes,
-         "what would go with the object"}};
-    return kColumns;
-  }
-  uint64_t rows() override { return graph().nodes(); }
+  explicit Dominators(ObjectAnalysis* analysis)
+      : GraphRelation(
+            {"dominators", "an object, and the one without which it would go",
+             kDominatorColumns},
+            analysis) {}
   uint64_t RowsOfOne(int column) const override {
     return column == 0 ? 1 : column == 1 ? 8 : 0;
   }
@@ -226,57 +222,76 @@ class Dominators final : public GraphRelation {
                          : GraphRows::One(node);
     });
   }
-  RelationValue At(uint64_t row, int column, std::string*) override {
-    const auto node = static_cast<NodeId>(row);
-    if (column == 0) return Number(row);
-    if (column == 2) return Number(analysis_.retained(node));
-    const NodeId dominator = analysis_.dominator(node);
-    return dominator == kNoNode ? RelationValue() : Number(dominator);
-  }
 };
 
-class Types final : public GraphRelation {
+// What the objects of each type come to; it is counted when it is asked for.
+class TypeSums {
  public:
-  using GraphRelation::GraphRelation;
-  const char* name() const override { return "types"; }
-  const char* about() const override { return "a type"; }
-  absl::Span<const RelationColumn> columns() const override {
-    static constexpr RelationColumn kColumns[] = {
-        {"type", ValueKind::kText, Unit::kNone, "with its module"},
-        {"module", ValueKind::kText, Unit::kNone, "its module alone"},
-        {"objects", ValueKind::kInteger, Unit::kNone, "how many there are"},
-        {"size", ValueKind::kInteger, Unit::kBytes, "of all of them"},
-        {"retained", ValueKind::kInteger, Unit::kBytes,
-         "what would go with them"}};
-    return kColumns;
+  explicit TypeSums(ObjectAnalysis* analysis) : analysis_(*analysis) {}
+  const ObjectGraph& graph() const { return analysis_.graph(); }
+  uint64_t Objects(uint32_t type) {
+    if (objects_.empty()) Count();
+    return objects_[type];
   }
-  uint64_t rows() override { return graph().types().size(); }
-  RelationValue At(uint64_t row, int column, std::string*) override {
-    switch (column) {
-      case 0:
-        return absl::string_view(graph().type_name(static_cast<uint32_t>(row)));
-      case 1:
-        return TextOr(graph().types()[row].module());
-      case 4:
-        if (retained_.empty()) retained_ = analysis_.RetainedByType();
-        return Number(retained_[row]);
-      default:
-        if (objects_.empty()) Count();
-        return Number(column == 2 ? objects_[row] : sizes_[row]);
-    }
+  uint64_t Bytes(uint32_t type) {
+    if (objects_.empty()) Count();
+    return bytes_[type];
+  }
+  uint64_t RetainedBytes(uint32_t type) {
+    if (retained_.empty()) retained_ = analysis_.RetainedByType();
+    return retained_[type];
   }
 
  private:
   void Count() {
     objects_.resize(graph().types().size());
-    sizes_.resize(graph().types().size());
+    bytes_.resize(graph().types().size());
     for (NodeId node = 0; node < graph().nodes(); ++node) {
       ++objects_[graph().type(node)];
-      sizes_[graph().type(node)] += graph().size_bytes(node);
+      bytes_[graph().type(node)] += graph().size_bytes(node);
     }
   }
 
-  std::vector<uint64_t> objects_, sizes_, retained_;  // made when asked for
+  ObjectAnalysis& analysis_;
+  std::vector<uint64_t> objects_, bytes_, retained_;
+};
+
+struct TypeRow {
+  TypeSums& sums;
+  uint32_t type;
+};
+constexpr ColumnOf<TypeRow> kTypeColumns[] = {
+    {"type", kText, "with its module",
+     [](const TypeRow& row) {
+       return RelationValue(row.sums.graph().type_name(row.type));
+     }},
+    {"module", kText, "its module alone",
+     [](const TypeRow& row) {
+       return TextOrNot(row.sums.graph().types()[row.type].module());
+     }},
+    {"objects", kInteger, "how many there are",
+     [](const TypeRow& row) { return IntegerOf(row.sums.Objects(row.type)); }},
+    {"size", kBytes, "of all of them",
+     [](const TypeRow& row) { return IntegerOf(row.sums.Bytes(row.type)); }},
+    {"retained", kBytes, "what would go with them", [](const TypeRow& row) {
+       return IntegerOf(row.sums.RetainedBytes(row.type));
+     }}};
+
+class Types final : public NumberedRelation<TypeRow> {
+ public:
+  explicit Types(ObjectAnalysis* analysis)
+      : NumberedRelation({"types", "a type", kTypeColumns}), sums_(analysis) {}
+  uint64_t expected_rows() override { return sums_.graph().types().size(); }
+
+ private:
+  absl::StatusOr<uint64_t> End() override {
+    return sums_.graph().types().size();
+  }
+  TypeRow RowAt(uint64_t number, std::string*) override {
+    return {sums_, static_cast<uint32_t>(number)};
+  }
+
+  TypeSums sums_;
 };
 
 }  // namespace

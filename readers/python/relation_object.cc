@@ -70,9 +70,9 @@ RelationObject::RelationObject(std::shared_ptr<const Relations> all,
 py::list RelationObject::Columns() const {
   py::list columns;
   for (const RelationColumn& column : relation_->columns()) {
-    const absl::string_view unit = UnitName(column.unit);
+    const absl::string_view unit = UnitName(column.type.unit);
     columns.append(
-        py::make_tuple(column.name, PythonText(KindName(column.kind)),
+        py::make_tuple(column.name, PythonText(KindName(column.type.kind)),
                        unit.empty() ? py::object(py::none()) : PythonText(unit),
                        column.about));
   }

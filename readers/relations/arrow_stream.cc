@@ -81,9 +81,10 @@ std::string MetadataOf(Unit unit) {
 
 void ExportField(const RelationColumn& column, ArrowSchema* field) {
   auto data = std::make_unique<SchemaData>();
-  if (column.unit != Unit::kNone) data->metadata = MetadataOf(column.unit);
+  if (column.type.unit != Unit::kNone)
+    data->metadata = MetadataOf(column.type.unit);
   *field = {};
-  field->format = FormatOf(column.kind);
+  field->format = FormatOf(column.type.kind);
   field->name = column.name;
   if (!data->metadata.empty()) field->metadata = data->metadata.data();
   field->flags = kNullable;
@@ -196,7 +197,7 @@ class Stream {
       }
       if (ended_) break;
       for (size_t i = 0; i < columns.size(); ++i) {
-        AddCell(rows_->At(static_cast<int>(i)), columns[i].kind, rows,
+        AddCell(rows_->At(static_cast<int>(i)), columns[i].type.kind, rows,
                 cells[i].get());
         most_text = std::max(most_text, cells[i]->text.size());
       }
@@ -216,7 +217,7 @@ class Stream {
     auto data = std::make_unique<ColumnData>();
     data->children.resize(cells.size());
     for (size_t i = 0; i < cells.size(); ++i) {
-      ExportColumn(relation_->columns()[i].kind, rows, std::move(cells[i]),
+      ExportColumn(relation_->columns()[i].type.kind, rows, std::move(cells[i]),
                    &data->children[i]);
       data->pointers.push_back(&data->children[i]);
     }

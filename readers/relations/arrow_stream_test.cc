@@ -23,9 +23,9 @@ class Numbers final : public Relation {
   const char* about() const override { return "a number"; }
   absl::Span<const RelationColumn> columns() const override {
     static constexpr RelationColumn kColumns[] = {
-        {"text", ValueKind::kText, Unit::kNone, "as it is written"},
-        {"size", ValueKind::kInteger, Unit::kBytes, "of that"},
-        {"half", ValueKind::kReal, Unit::kSeconds, "of the number"}};
+        {"text", kText, "as it is written"},
+        {"size", kBytes, "of that"},
+        {"half", kSeconds, "of the number"}};
     return kColumns;
   }
   std::unique_ptr<RowCursor> Rows() override {

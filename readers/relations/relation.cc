@@ -44,8 +44,7 @@ class JoinedCursor final : public RowCursor {
   std::unique_ptr<RowCursor> cursor_;  // of that run; null: not begun
 };
 
-constexpr RelationColumn kRunColumn = {"run", ValueKind::kText, Unit::kNone,
-                                       "the file"};
+constexpr RelationColumn kRunColumn = {"run", kText, "the file"};
 
 class JoinedRelation final : public Relation {
  public:

@@ -21,12 +21,20 @@ using RelationValue =
 
 enum class ValueKind { kText, kInteger, kReal };
 enum class Unit { kNone, kBytes, kSeconds };
+struct ColumnType {
+  ValueKind kind;
+  Unit unit = Unit::kNone;
+};
+inline constexpr ColumnType kText = {ValueKind::kText};
+inline constexpr ColumnType kInteger = {ValueKind::kInteger};
+inline constexpr ColumnType kReal = {ValueKind::kReal};
+inline constexpr ColumnType kBytes = {ValueKind::kInteger, Unit::kBytes};
+inline constexpr ColumnType kSeconds = {ValueKind::kReal, Unit::kSeconds};
 
 // Names and texts live as long as the program.
 struct RelationColumn {
   const char* name;  // a word of SQL
-  ValueKind kind;
-  Unit unit;
+  ColumnType type;
   const char* about;  // a phrase for the list of tables
 };
 

@@ -31,7 +31,7 @@ std::string Definition(const Relation& relation) {
   std::string columns;
   for (const RelationColumn& column : relation.columns()) {
     absl::StrAppend(&columns, columns.empty() ? "" : ", ", column.name, " ",
-                    KindName(column.kind));
+                    KindName(column.type.kind));
   }
   return absl::StrCat("CREATE TABLE x(", columns, ")");
 }

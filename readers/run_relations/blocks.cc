@@ -4,27 +4,11 @@
 #include "readers/heap/heap_places.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/places/place_table.h"
-#include "readers/run_relations/event_cursor.h"
+#include "readers/relations/columns.h"
 #include "readers/run_relations/run_relations.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr RelationColumn kColumns[] = {
-    {"address", ValueKind::kText, Unit::kNone, "0x..."},
-    {"size_bytes", ValueKind::kInteger, Unit::kBytes, "as it was asked for"},
-    {"weight", ValueKind::kReal, Unit::kNone,
-     "how many it stands for, where some were sampled"},
-    {"allocator", ValueKind::kText, Unit::kNone, "obj, mem, raw, malloc"},
-    {"file", ValueKind::kText, Unit::kNone, "of the innermost frame"},
-    {"line", ValueKind::kInteger, Unit::kNone, "of the innermost frame"},
-    {"function", ValueKind::kText, Unit::kNone, "of the innermost frame"},
-    {"own_file", ValueKind::kText, Unit::kNone, "of your line that it is of"},
-    {"own_line", ValueKind::kInteger, Unit::kNone, "your line that it is of"},
-    {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-    {"stack", ValueKind::kInteger, Unit::kNone, "an id of stacks"},
-    {"caller_module", ValueKind::kText, Unit::kNone,
-     "the library whose code called malloc"}};
 
 struct LiveBlock {
   uint64_t address, size;
@@ -71,78 +55,80 @@ class LiveBlocks {
   std::vector<LiveBlock> all_;
 };
 
-class BlockCursor final : public RowCursor {
+struct BlockRow {
+  const LiveBlock& block;
+  const HeapSource::Key& key;
+  const RunIndex& index;
+  std::string* made;
+
+  SourceLocation Innermost() const { return index.ResolveStack(key.stack); }
+  // Nothing, where no line is yours.
+  SourceLocation Own() const {
+    return index.ResolveStack(OwnStackOf(index, OriginOf(key)));
+  }
+};
+
+constexpr ColumnOf<BlockRow> kColumns[] = {
+    {"address", kText, "0x...",
+     [](const BlockRow& row) {
+       return AddressOf(row.block.address, row.made);
+     }},
+    {"size_bytes", kBytes, "as it was asked for",
+     [](const BlockRow& row) { return IntegerOf(row.block.size); }},
+    {"weight", kReal, "how many it stands for, where some were sampled",
+     [](const BlockRow& row) { return RelationValue(row.block.weight); }},
+    {"allocator", kText, "obj, mem, raw, malloc",
+     [](const BlockRow& row) {
+       return RelationValue(HeapAllocatorName(row.key.allocator));
+     }},
+    {"file", kText, "of the innermost frame",
+     [](const BlockRow& row) { return TextOrNot(row.Innermost().file); }},
+    {"line", kInteger, "of the innermost frame",
+     [](const BlockRow& row) { return IntegerOrNot(row.Innermost().line); }},
+    {"function", kText, "of the innermost frame",
+     [](const BlockRow& row) {
+       return TextOrNot(row.key.stack == 0 ? "" : row.Innermost().qualname);
+     }},
+    {"own_file", kText, "of your line that it is of",
+     [](const BlockRow& row) { return TextOrNot(row.Own().file); }},
+    {"own_line", kInteger, "your line that it is of",
+     [](const BlockRow& row) { return IntegerOrNot(row.Own().line); }},
+    {"thread", kText, "name#id",
+     [](const BlockRow& row) {
+       return TextOrNot(row.index.LatestThreadLabel(row.key.thread));
+     }},
+    {"stack", kInteger, "an id of stacks",
+     [](const BlockRow& row) { return IntegerOrNot(row.key.stack); }},
+    {"caller_module", kText, "the library whose code called malloc",
+     [](const BlockRow& row) {
+       return row.key.code == 0
+                  ? RelationValue()
+                  : RelationValue(row.index.MappingName(row.key.code));
+     }}};
+
+class Blocks final : public NumberedRelation<BlockRow> {
  public:
-  // Null: they are not known.
-  explicit BlockCursor(const LiveBlocks* blocks) : blocks_(blocks) {}
-  absl::StatusOr<bool> Next() override {
+  Blocks(RelationRun* run, const Moment& at)
+      : NumberedRelation(
+            {"blocks", "a recorded block that was alive at --at", kColumns}),
+        run_(run),
+        moment_(at) {}
+  std::string Missing() override { return NoHeapText(*run_); }
+
+ private:
+  absl::StatusOr<uint64_t> End() override {
+    if (!was_read_) blocks_ = LiveBlocks::Read(run_, moment_);
+    was_read_ = true;
     if (blocks_ == nullptr) {
       return absl::InvalidArgumentError("blocks: the moment is not known");
     }
-    return ++at_ < blocks_->all().size();
+    return blocks_->all().size();
   }
-  RelationValue At(int column) override {
-    const LiveBlock& block = blocks_->all()[at_];
-    const HeapSource::Key& key = blocks_->KeyOf(block);
-    switch (column) {
-      case 0:
-        made_ = absl::StrCat("0x", absl::Hex(block.address));
-        return absl::string_view(made_);
-      case 1:
-        return IntegerOf(block.size);
-      case 2:
-        return block.weight;
-      case 3:
-        return HeapAllocatorName(key.allocator);
-      case 9:
-        return TextOrNot(blocks_->index().LatestThreadLabel(key.thread));
-      case 10:
-        return IntegerOrNot(key.stack);
-      case 11:
-        return key.code == 0 ? RelationValue()
-                             : blocks_->index().MappingName(key.code);
-      default:
-        return OfPlace(key, column);
-    }
+  BlockRow RowAt(uint64_t number, std::string* made) override {
+    const LiveBlock& block = blocks_->all()[number];
+    return {block, blocks_->KeyOf(block), blocks_->index(), made};
   }
 
- private:
-  RelationValue OfPlace(const HeapSource::Key& key, int column) const {
-    const RunIndex& index = blocks_->index();
-    const bool is_own = column == 7 || column == 8;
-    const uint32_t stack =
-        is_own ? OwnStackOf(index, OriginOf(key)) : key.stack;
-    if (stack == 0) return {};
-    const SourceLocation place = index.ResolveStack(stack);
-    if (column == 4 || column == 7) return TextOrNot(place.file);
-    return column == 6 ? TextOrNot(place.qualname) : IntegerOrNot(place.line);
-  }
-
-  const LiveBlocks* const blocks_;
-  size_t at_ = SIZE_MAX;
-  std::string made_;
-};
-
-class Blocks final : public Relation {
- public:
-  Blocks(RelationRun* run, const Moment& at) : run_(run), moment_(at) {}
-  const char* name() const override { return "blocks"; }
-  const char* about() const override {
-    return "a recorded block that was alive at --at";
-  }
-  absl::Span<const RelationColumn> columns() const override { return kColumns; }
-  std::unique_ptr<RowCursor> Rows() override {
-    if (!was_read_) blocks_ = LiveBlocks::Read(run_, moment_);
-    was_read_ = true;
-    return std::make_unique<BlockCursor>(blocks_.get());
-  }
-  std::string Missing() override {
-    return run_->header().heap() == HEAP_OFF
-               ? "has no heap events: it was made with --heap off"
-               : "";
-  }
-
- private:
   RelationRun* const run_;
   const Moment moment_;
   std::unique_ptr<LiveBlocks> blocks_;

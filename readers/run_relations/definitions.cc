@@ -1,209 +1,174 @@
 // Threads, tasks, stacks and mappings: what other relations' ids stand for.
 #include <algorithm>
 
-#include "readers/run_relations/event_cursor.h"
+#include "readers/relations/columns.h"
 #include "readers/run_relations/run_relations.h"
 
 namespace pymemrun {
 namespace {
 
-// Rows `from` to `end`. `Table` has kName, kAbout and kColumns, counts its rows
-// by End(), and has their cells by At(). Where a row's id is its number, kHasId
-// says so and the first column is that id.
-template <typename Table>
-class NumberedRelation final : public Relation {
+struct DefinitionRow {
+  const RelationRun& run;
+  uint32_t id;
+  const RunIndex& index() const { return run.index(); }
+};
+
+// Definitions whose ids count from 1 to that of the last one.
+class Definitions final : public NumberedRelation<DefinitionRow> {
  public:
-  explicit NumberedRelation(const RelationRun* run) : run_(run) {}
-  const char* name() const override { return Table::kName; }
-  const char* about() const override { return Table::kAbout; }
-  absl::Span<const RelationColumn> columns() const override {
-    return Table::kColumns;
-  }
-  uint64_t expected_rows() override { return Table::End(*run_); }
-  std::unique_ptr<RowCursor> Rows() override {
-    return std::make_unique<Cursor>(*run_, Table::kFirst, Table::End(*run_));
-  }
-  uint64_t RowsOfOne(int column) const override {
-    return Table::kHasId && column == 0;
-  }
+  using LastId = uint64_t (*)(const RunIndex&);
+  Definitions(const RelationSpec<DefinitionRow>& spec, const RelationRun* run,
+              LastId last)
+      : NumberedRelation(spec), run_(run), last_(last) {}
+  uint64_t expected_rows() override { return last_(run_->index()); }
+  uint64_t RowsOfOne(int column) const override { return column == 0; }
   std::unique_ptr<RowCursor> Find(int, int64_t number,
                                   absl::string_view) override {
-    const uint64_t end = Table::End(*run_);
-    const auto row = static_cast<uint64_t>(number);
-    const bool is_there = row >= Table::kFirst && row < end;
-    return std::make_unique<Cursor>(*run_, is_there ? row : end,
-                                    is_there ? row + 1 : end);
+    return OneRow(number);
   }
 
  private:
-  class Cursor final : public RowCursor {
-   public:
-    Cursor(const RelationRun& run, uint64_t begin, uint64_t end)
-        : run_(run), next_(begin), end_(end) {}
-    absl::StatusOr<bool> Next() override {
-      row_ = static_cast<uint32_t>(next_);
-      return next_++ < end_;
-    }
-    RelationValue At(int column) override {
-      return Table::At(run_, row_, column);
-    }
+  uint64_t First() const override { return 1; }
+  absl::StatusOr<uint64_t> End() override { return last_(run_->index()) + 1; }
+  DefinitionRow RowAt(uint64_t number, std::string*) override {
+    return {*run_, static_cast<uint32_t>(number)};
+  }
 
-   private:
-    const RelationRun& run_;
-    uint64_t next_;
-    const uint64_t end_;
-    uint32_t row_ = 0;
-  };
   const RelationRun* const run_;
+  const LastId last_;
 };
 
-struct Threads {
-  static constexpr char kName[] = "threads";
-  static constexpr char kAbout[] = "a thread; once more for each later name";
-  static constexpr RelationColumn kColumns[] = {
-      {"id", ValueKind::kInteger, Unit::kNone, "its number in the file"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id, its last name"},
-      {"name", ValueKind::kText, Unit::kNone, "its name at that time"},
-      {"native_id", ValueKind::kInteger, Unit::kNone, "the kernel's number"},
-      {"first_id", ValueKind::kInteger, Unit::kNone,
-       "the id that it had by its first name"}};
-  static constexpr bool kHasId = true;
-  static constexpr uint64_t kFirst = 1;
-  static uint64_t End(const RelationRun& run) {
-    return run.index().threads() + 1;
-  }
-  static RelationValue At(const RelationRun& run, uint32_t row, int column) {
-    const RunIndex& index = run.index();
-    switch (column) {
-      case 0:
-        return IntegerOf(row);
-      case 1:
-        return TextOrNot(index.LatestThreadLabel(row));
-      case 2:
-        return TextOrNot(index.ThreadName(row));
-      case 3:
-        return IntegerOrNot(index.ThreadNativeId(row));
-      default:
-        return IntegerOf(index.FirstThread(row));
-    }
-  }
-};
+constexpr ColumnOf<DefinitionRow> kThreadColumns[] = {
+    {"id", kInteger, "its number in the file",
+     [](const DefinitionRow& row) { return IntegerOf(row.id); }},
+    {"thread", kText, "name#id, its last name",
+     [](const DefinitionRow& row) {
+       return TextOrNot(row.index().LatestThreadLabel(row.id));
+     }},
+    {"name", kText, "its name at that time",
+     [](const DefinitionRow& row) {
+       return TextOrNot(row.index().ThreadName(row.id));
+     }},
+    {"native_id", kInteger, "the kernel's number",
+     [](const DefinitionRow& row) {
+       return IntegerOrNot(row.index().ThreadNativeId(row.id));
+     }},
+    {"first_id", kInteger, "the id that it had by its first name",
+     [](const DefinitionRow& row) {
+       return IntegerOf(row.index().FirstThread(row.id));
+     }}};
 
-struct Tasks {
-  static constexpr char kName[] = "tasks";
-  static constexpr char kAbout[] =
-      "a task or greenlet; once more for each later name";
-  static constexpr RelationColumn kColumns[] = {
-      {"task", ValueKind::kInteger, Unit::kNone, "its number in the file"},
-      {"name", ValueKind::kText, Unit::kNone, "its name at that time"},
-      {"kind", ValueKind::kText, Unit::kNone, "asyncio or greenlet"},
-      {"clock_s", ValueKind::kReal, Unit::kSeconds,
-       "when it was seen first, since the run began"},
-      {"file", ValueKind::kText, Unit::kNone, "of its coroutine"},
-      {"line", ValueKind::kInteger, Unit::kNone, "of its coroutine"},
-      {"function", ValueKind::kText, Unit::kNone, "its coroutine"},
-      {"stack", ValueKind::kInteger, Unit::kNone, "an id of stacks"}};
-  static constexpr bool kHasId = false;
-  static constexpr uint64_t kFirst = 0;
-  static uint64_t End(const RelationRun& run) { return run.tasks().size(); }
-  static RelationValue At(const RelationRun& run, uint32_t row, int column) {
-    const TaskDef& task = run.tasks()[row];
-    const SourceLocation place = run.index().ResolveStack(task.stack());
-    switch (column) {
-      case 0:
-        return IntegerOf(task.task());
-      case 1:
-        return TextOrNot(task.name());
-      case 2:
-        return task.kind() == TASK_GREENLET ? "greenlet" : "asyncio";
-      case 3:
-        return SecondsOf(task.time_us());
-      case 4:
-        return TextOrNot(place.file);
-      case 5:
-        return IntegerOrNot(place.line);
-      case 6:
-        return TextOrNot(task.stack() == 0 ? "" : place.qualname);
-      default:
-        return IntegerOrNot(task.stack());
-    }
-  }
-};
+constexpr ColumnOf<DefinitionRow> kStackColumns[] = {
+    {"id", kInteger, "its number in the file",
+     [](const DefinitionRow& row) { return IntegerOf(row.id); }},
+    {"parent", kInteger, "the id of the stack without this frame",
+     [](const DefinitionRow& row) {
+       return IntegerOrNot(row.index().ParentStack(row.id));
+     }},
+    {"file", kText, "of the frame",
+     [](const DefinitionRow& row) {
+       return TextOrNot(row.index().ResolveStack(row.id).file);
+     }},
+    {"line", kInteger, "of the frame",
+     [](const DefinitionRow& row) {
+       return IntegerOrNot(row.index().ResolveStack(row.id).line);
+     }},
+    {"function", kText, "of the frame",
+     [](const DefinitionRow& row) {
+       return TextOrNot(row.index().ResolveStack(row.id).qualname);
+     }},
+    {"own", kInteger, "the id of the stack down to your own code",
+     [](const DefinitionRow& row) {
+       return IntegerOrNot(row.index().OwnStack(row.id));
+     }},
+    {"imports", kInteger, "1: something is imported by it",
+     [](const DefinitionRow& row) {
+       return IntegerOf(row.index().Imports(row.id));
+     }}};
 
-struct Stacks {
-  static constexpr char kName[] = "stacks";
-  static constexpr char kAbout[] = "a stack: its innermost frame, and the rest";
-  static constexpr RelationColumn kColumns[] = {
-      {"id", ValueKind::kInteger, Unit::kNone, "its number in the file"},
-      {"parent", ValueKind::kInteger, Unit::kNone,
-       "the id of the stack without this frame"},
-      {"file", ValueKind::kText, Unit::kNone, "of the frame"},
-      {"line", ValueKind::kInteger, Unit::kNone, "of the frame"},
-      {"function", ValueKind::kText, Unit::kNone, "of the frame"},
-      {"own", ValueKind::kInteger, Unit::kNone,
-       "the id of the stack down to your own code"},
-      {"imports", ValueKind::kInteger, Unit::kNone,
-       "1: something is imported by it"}};
-  static constexpr bool kHasId = true;
-  static constexpr uint64_t kFirst = 1;
-  static uint64_t End(const RelationRun& run) {
-    return run.index().stacks() + 1;
-  }
-  static RelationValue At(const RelationRun& run, uint32_t row, int column) {
-    const RunIndex& index = run.index();
-    switch (column) {
-      case 0:
-        return IntegerOf(row);
-      case 1:
-        return IntegerOrNot(index.ParentStack(row));
-      case 2:
-        return TextOrNot(index.ResolveStack(row).file);
-      case 3:
-        return IntegerOrNot(index.ResolveStack(row).line);
-      case 4:
-        return TextOrNot(index.ResolveStack(row).qualname);
-      case 5:
-        return IntegerOrNot(index.OwnStack(row));
-      default:
-        return IntegerOf(index.Imports(row));
-    }
-  }
-};
+constexpr ColumnOf<DefinitionRow> kMappingColumns[] = {
+    {"id", kInteger, "its number in the file",
+     [](const DefinitionRow& row) { return IntegerOf(row.id); }},
+    {"name", kText, "a path, [heap], [stack], or nothing",
+     [](const DefinitionRow& row) {
+       return TextOrNot(row.index().MappingName(row.id));
+     }}};
 
-struct Mappings {
-  static constexpr char kName[] = "mappings";
-  static constexpr char kAbout[] = "what pages were part of, or code";
-  static constexpr RelationColumn kColumns[] = {
-      {"id", ValueKind::kInteger, Unit::kNone, "its number in the file"},
-      {"name", ValueKind::kText, Unit::kNone,
-       "a path, [heap], [stack], or nothing"}};
-  static constexpr bool kHasId = true;
-  static constexpr uint64_t kFirst = 1;
-  static uint64_t End(const RelationRun& run) {
-    return run.index().mappings() + 1;
+struct TaskRow {
+  const TaskDef& of;
+  SourceLocation place;  // of its coroutine
+};
+constexpr ColumnOf<TaskRow> kTaskColumns[] = {
+    {"task", kInteger, "its number in the file",
+     [](const TaskRow& row) { return IntegerOf(row.of.task()); }},
+    {"name", kText, "its name at that time",
+     [](const TaskRow& row) { return TextOrNot(row.of.name()); }},
+    {"kind", kText, "asyncio or greenlet",
+     [](const TaskRow& row) {
+       return RelationValue(row.of.kind() == TASK_GREENLET ? "greenlet"
+                                                           : "asyncio");
+     }},
+    {"clock_s", kSeconds, "when it was seen first, since the run began",
+     [](const TaskRow& row) { return SecondsOf(row.of.time_us()); }},
+    {"file", kText, "of its coroutine",
+     [](const TaskRow& row) { return TextOrNot(row.place.file); }},
+    {"line", kInteger, "of its coroutine",
+     [](const TaskRow& row) { return IntegerOrNot(row.place.line); }},
+    {"function", kText, "its coroutine",
+     [](const TaskRow& row) {
+       return TextOrNot(row.of.stack() == 0 ? "" : row.place.qualname);
+     }},
+    {"stack", kInteger, "an id of stacks",
+     [](const TaskRow& row) { return IntegerOrNot(row.of.stack()); }}};
+
+// A task has one for each of its names.
+class TaskDefinitions final : public NumberedRelation<TaskRow> {
+ public:
+  explicit TaskDefinitions(const RelationRun* run)
+      : NumberedRelation({"tasks",
+                          "a task or greenlet; once more for each later name",
+                          kTaskColumns}),
+        run_(run) {}
+  uint64_t expected_rows() override { return run_->tasks().size(); }
+
+ private:
+  absl::StatusOr<uint64_t> End() override { return run_->tasks().size(); }
+  TaskRow RowAt(uint64_t number, std::string*) override {
+    const TaskDef& task = run_->tasks()[number];
+    return {task, run_->index().ResolveStack(task.stack())};
   }
-  static RelationValue At(const RelationRun& run, uint32_t row, int column) {
-    return column == 0 ? IntegerOf(row)
-                       : TextOrNot(run.index().MappingName(row));
-  }
+
+  const RelationRun* const run_;
 };
 
 }  // namespace
 
 std::unique_ptr<Relation> ThreadsRelation(const RelationRun* run) {
-  return std::make_unique<NumberedRelation<Threads>>(run);
+  const RelationSpec<DefinitionRow> spec = {
+      "threads", "a thread; once more for each later name", kThreadColumns};
+  return std::make_unique<Definitions>(
+      spec, run,
+      [](const RunIndex& index) -> uint64_t { return index.threads(); });
 }
 
 std::unique_ptr<Relation> TasksRelation(const RelationRun* run) {
-  return std::make_unique<NumberedRelation<Tasks>>(run);
+  return std::make_unique<TaskDefinitions>(run);
 }
 
 std::unique_ptr<Relation> StacksRelation(const RelationRun* run) {
-  return std::make_unique<NumberedRelation<Stacks>>(run);
+  const RelationSpec<DefinitionRow> spec = {
+      "stacks", "a stack: its innermost frame, and the rest", kStackColumns};
+  return std::make_unique<Definitions>(
+      spec, run,
+      [](const RunIndex& index) -> uint64_t { return index.stacks(); });
 }
 
 std::unique_ptr<Relation> MappingsRelation(const RelationRun* run) {
-  return std::make_unique<NumberedRelation<Mappings>>(run);
+  const RelationSpec<DefinitionRow> spec = {
+      "mappings", "what pages were part of, or code", kMappingColumns};
+  return std::make_unique<Definitions>(
+      spec, run,
+      [](const RunIndex& index) -> uint64_t { return index.mappings(); });
 }
 
 }  // namespace pymemrun

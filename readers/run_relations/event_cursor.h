@@ -10,40 +10,46 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "format/records/read_steps.h"
-#include "readers/relations/relation.h"
+#include "readers/relations/columns.h"
 #include "readers/run_relations/relation_run.h"
 
 namespace pymemrun {
 
-// Times as the file has them, as relations show them.
-inline RelationValue SecondsOf(uint64_t us) {
-  return static_cast<double>(us) / 1e6;
-}
-inline RelationValue SecondsOfNs(uint64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-inline RelationValue IntegerOf(uint64_t number) {
-  return static_cast<int64_t>(number);
-}
-// 0 is not known.
-inline RelationValue IntegerOrNot(uint64_t number) {
-  return number == 0 ? RelationValue() : IntegerOf(number);
-}
-inline RelationValue TextOrNot(absl::string_view text) {
-  return text.empty() ? RelationValue() : RelationValue(text);
-}
+// An event, as its relation's columns are given it.
+template <typename Event>
+struct EventRow {
+  const Event& of;
+  const RelationRun& run;
+  std::string* made;
+
+  const RunIndex& index() const { return run.index(); }
+  // By its last name.
+  RelationValue Thread(uint32_t thread) const {
+    return TextOrNot(index().LatestThreadLabel(thread));
+  }
+  // Of the innermost frame.
+  RelationValue File(uint32_t stack) const {
+    return TextOrNot(index().ResolveStack(stack).file);
+  }
+  RelationValue Line(uint32_t stack) const {
+    return IntegerOrNot(index().ResolveStack(stack).line);
+  }
+  RelationValue Function(uint32_t stack) const {
+    if (stack == 0) return {};
+    return TextOrNot(index().ResolveStack(stack).qualname);
+  }
+};
 
 // A walk over a run file's events of one kind. A class derived from it takes
-// them from the visitor's methods, and says what their cells are; it has
-// kName, kAbout and kColumns, and a static Missing(), see Relation. Not thread
-// safe.
+// them from the visitor's method. Not thread safe.
 template <typename Event>
 class EventCursor : public RowCursor, public RecordVisitor {
  public:
-  explicit EventCursor(const RelationRun* run)
-      : run_(*run), source_(run->file()->fd()) {}
+  using CursorRow = EventRow<Event>;
+  EventCursor(const RelationRun* run,
+              absl::Span<const ColumnOf<CursorRow>> columns)
+      : run_(*run), columns_(columns), source_(run->file()->fd()) {}
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
   absl::StatusOr<bool> Next() override {
@@ -61,38 +67,21 @@ class EventCursor : public RowCursor, public RecordVisitor {
     }
     return !events_.empty();
   }
+  RelationValue At(int column) override {
+    return columns_[column].cell({events_[at_], run_, &made_});
+  }
 
  protected:
   void Take(const Event& event) { events_.push_back(event); }
-  void Take(const Event* events, size_t count) {
+  // For the visitor's methods that take several.
+  bool Take(const Event* events, size_t count) {
     events_.insert(events_.end(), events, events + count);
-  }
-  const Event& event() const { return events_[at_]; }
-
-  const RelationRun& run() const { return run_; }
-  const RunIndex& index() const { return run_.index(); }
-  // By its last name.
-  RelationValue ThreadOf(uint32_t thread) const {
-    return TextOrNot(index().LatestThreadLabel(thread));
-  }
-  // Of the innermost frame.
-  RelationValue FileOf(uint32_t stack) const {
-    return TextOrNot(index().ResolveStack(stack).file);
-  }
-  RelationValue LineOf(uint32_t stack) const {
-    return IntegerOrNot(index().ResolveStack(stack).line);
-  }
-  RelationValue FunctionOf(uint32_t stack) const {
-    if (stack == 0) return {};
-    return TextOrNot(index().ResolveStack(stack).qualname);
-  }
-  RelationValue AddressOf(uint64_t address) {
-    made_ = absl::StrCat("0x", absl::Hex(address));
-    return absl::string_view(made_);
+    return true;
   }
 
  private:
   const RelationRun& run_;
+  const absl::Span<const ColumnOf<CursorRow>> columns_;
   BesideSource source_;
   std::optional<ReadSteps> steps_;
   bool ended_ = false;
@@ -103,26 +92,33 @@ class EventCursor : public RowCursor, public RecordVisitor {
 
 // The relation of such a cursor. The run must outlive it.
 template <typename Cursor>
-class EventRelation final : public Relation {
+class EventRelation final
+    : public SpecifiedRelation<typename Cursor::CursorRow> {
  public:
-  explicit EventRelation(const RelationRun* run) : run_(run) {}
-  const char* name() const override { return Cursor::kName; }
-  const char* about() const override { return Cursor::kAbout; }
-  absl::Span<const RelationColumn> columns() const override {
-    return Cursor::kColumns;
-  }
+  using Spec = RelationSpec<typename Cursor::CursorRow>;
+  // `missing`: why a run has no such events; null: any may have.
+  using MissingText = const char* (*)(const RelationRun&);
+  EventRelation(const Spec& spec, const RelationRun* run, MissingText missing)
+      : SpecifiedRelation<typename Cursor::CursorRow>(spec),
+        run_(run),
+        missing_(missing) {}
   std::unique_ptr<RowCursor> Rows() override {
-    return std::make_unique<Cursor>(run_);
+    return std::make_unique<Cursor>(run_, this->spec().columns);
   }
-  std::string Missing() override { return Cursor::Missing(*run_); }
+  std::string Missing() override {
+    return missing_ == nullptr ? "" : missing_(*run_);
+  }
 
  private:
   const RelationRun* const run_;
+  const MissingText missing_;
 };
 
 template <typename Cursor>
-std::unique_ptr<Relation> MakeEventRelation(const RelationRun* run) {
-  return std::make_unique<EventRelation<Cursor>>(run);
+std::unique_ptr<Relation> MakeEventRelation(
+    const typename EventRelation<Cursor>::Spec& spec, const RelationRun* run,
+    typename EventRelation<Cursor>::MissingText missing = nullptr) {
+  return std::make_unique<EventRelation<Cursor>>(spec, run, missing);
 }
 
 }  // namespace pymemrun

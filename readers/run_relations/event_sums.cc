@@ -3,23 +3,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "readers/run_relations/event_cursor.h"
+#include "readers/relations/columns.h"
 #include "readers/run_relations/run_relations.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr RelationColumn kColumns[] = {
-    {"what", ValueKind::kText, Unit::kNone, "CALL, RETURN, C_CALL, ..."},
-    {"file", ValueKind::kText, Unit::kNone, "where"},
-    {"line", ValueKind::kInteger, Unit::kNone, "where"},
-    {"function", ValueKind::kText, Unit::kNone, "of C events the C function"},
-    {"module", ValueKind::kText, Unit::kNone, "of the function"},
-    {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-    {"events", ValueKind::kInteger, Unit::kNone, "how many were logged"},
-    {"drss_bytes", ValueKind::kInteger, Unit::kBytes, "the sum of theirs"},
-    {"grown_bytes", ValueKind::kInteger, Unit::kBytes,
-     "the sum of those above 0"}};
 
 struct Sum {
   uint32_t site, thread;
@@ -54,68 +42,59 @@ class SumReader final : public RecordVisitor {
   std::vector<Sum> sums_;
 };
 
-class SumCursor final : public RowCursor {
+struct SumRow {
+  const Sum& of;
+  const RunIndex& index;
+  SourceLocation place;
+};
+constexpr ColumnOf<SumRow> kColumns[] = {
+    {"what", kText, "CALL, RETURN, C_CALL, ...",
+     [](const SumRow& row) { return RelationValue(WhatName(row.place.kind)); }},
+    {"file", kText, "where",
+     [](const SumRow& row) { return TextOrNot(row.place.file); }},
+    {"line", kInteger, "where",
+     [](const SumRow& row) { return IntegerOrNot(row.place.line); }},
+    {"function", kText, "of C events the C function",
+     [](const SumRow& row) { return TextOrNot(row.place.function); }},
+    {"module", kText, "of the function",
+     [](const SumRow& row) { return TextOrNot(row.place.module); }},
+    {"thread", kText, "name#id",
+     [](const SumRow& row) {
+       return TextOrNot(row.index.LatestThreadLabel(row.of.thread));
+     }},
+    {"events", kInteger, "how many were logged",
+     [](const SumRow& row) { return RelationValue(row.of.events); }},
+    {"drss_bytes", kBytes, "the sum of theirs",
+     [](const SumRow& row) { return RelationValue(row.of.drss_bytes); }},
+    {"grown_bytes", kBytes, "the sum of those above 0",
+     [](const SumRow& row) { return RelationValue(row.of.grown_bytes); }}};
+
+class EventSums final : public NumberedRelation<SumRow> {
  public:
-  SumCursor(const RunIndex* index, const std::vector<Sum>* sums)
-      : index_(*index), sums_(*sums) {}
-  absl::StatusOr<bool> Next() override { return ++at_ < sums_.size(); }
-  RelationValue At(int column) override {
-    const Sum& sum = sums_[at_];
-    const SourceLocation place = index_.Resolve(sum.site);
-    switch (column) {
-      case 0:
-        return WhatName(place.kind);
-      case 1:
-        return TextOrNot(place.file);
-      case 2:
-        return IntegerOrNot(place.line);
-      case 3:
-        return TextOrNot(place.function);
-      case 4:
-        return TextOrNot(place.module);
-      case 5:
-        return TextOrNot(index_.LatestThreadLabel(sum.thread));
-      case 6:
-        return sum.events;
-      case 7:
-        return sum.drss_bytes;
-      default:
-        return sum.grown_bytes;
-    }
-  }
+  explicit EventSums(const RelationRun* run)
+      : NumberedRelation({"event_sums",
+                          "what the events of a place and a thread come to, "
+                          "without those of context: much faster than events",
+                          kColumns}),
+        run_(run) {}
+  uint64_t expected_rows() override { return 1 << 10; }
+  std::string Missing() override { return NoCallsText(*run_); }
 
  private:
-  const RunIndex& index_;
-  const std::vector<Sum>& sums_;
-  size_t at_ = SIZE_MAX;
-};
-
-class EventSums final : public Relation {
- public:
-  explicit EventSums(const RelationRun* run) : run_(run) {}
-  const char* name() const override { return "event_sums"; }
-  const char* about() const override {
-    return "what the events of a place and a thread come to, without those of "
-           "context: much faster than events";
-  }
-  absl::Span<const RelationColumn> columns() const override { return kColumns; }
-  uint64_t expected_rows() override { return 1 << 10; }
-  std::unique_ptr<RowCursor> Rows() override {
+  absl::StatusOr<uint64_t> End() override {
     if (!was_read_) {
       SumReader reader;
       run_->file()->ReadAgain(&reader);
       sums_ = reader.Take();
     }
     was_read_ = true;
-    return std::make_unique<SumCursor>(&run_->index(), &sums_);
+    return sums_.size();
   }
-  std::string Missing() override {
-    return run_->header().calls_off()
-               ? "has no calls: it was not made with --trace calls"
-               : "";
+  SumRow RowAt(uint64_t number, std::string*) override {
+    const Sum& sum = sums_[number];
+    return {sum, run_->index(), run_->index().Resolve(sum.site)};
   }
 
- private:
   const RelationRun* const run_;
   std::vector<Sum> sums_;
   bool was_read_ = false;

@@ -1,4 +1,5 @@
-// Marks, counters' values, and runs of the garbage collector.
+// Marks, counters' values, runs of the garbage collector, and samples of the
+// process.
 #include <algorithm>
 
 #include "readers/run_relations/event_cursor.h"
@@ -7,122 +8,127 @@
 namespace pymemrun {
 namespace {
 
-class Marks final : public EventCursor<Mark> {
+class MarkCursor final : public EventCursor<Mark> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "marks";
-  static constexpr char kAbout[] = "a mark that the program set";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds, "since the run began"},
-      {"label", ValueKind::kText, Unit::kNone, "its text"},
-      {"rss_bytes", ValueKind::kInteger, Unit::kBytes, "RSS"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-      {"event", ValueKind::kInteger, Unit::kNone,
-       "the number of the event after it"}};
-  static std::string Missing(const RelationRun&) { return ""; }
-
   void OnMark(const Mark& mark) override { Take(mark); }
-  RelationValue At(int column) override {
-    switch (column) {
-      case 0:
-        return SecondsOf(event().time_us());
-      case 1:
-        return absl::string_view(event().label());
-      case 2:
-        return IntegerOrNot(event().rss_bytes());
-      case 3:
-        return ThreadOf(event().thread());
-      default:
-        return IntegerOf(event().next_number());
-    }
-  }
 };
+using MarkRow = EventRow<Mark>;
+constexpr ColumnOf<MarkRow> kMarkColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const MarkRow& row) { return SecondsOf(row.of.time_us()); }},
+    {"label", kText, "its text",
+     [](const MarkRow& row) { return RelationValue(row.of.label()); }},
+    {"rss_bytes", kBytes, "RSS",
+     [](const MarkRow& row) { return IntegerOrNot(row.of.rss_bytes()); }},
+    {"thread", kText, "name#id",
+     [](const MarkRow& row) { return row.Thread(row.of.thread()); }},
+    {"event", kInteger, "the number of the event after it",
+     [](const MarkRow& row) { return IntegerOf(row.of.next_number()); }}};
 
-class Counters final : public EventCursor<CounterValue> {
+class CounterCursor final : public EventCursor<CounterValue> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "counters";
-  static constexpr char kAbout[] = "a value that the program gave a counter";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds, "since the run began"},
-      {"name", ValueKind::kText, Unit::kNone, "the counter's"},
-      {"value", ValueKind::kReal, Unit::kNone, "as it was given"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"}};
-  static std::string Missing(const RelationRun&) { return ""; }
-
   void OnCounter(const CounterValue& value) override { Take(value); }
-  RelationValue At(int column) override {
-    switch (column) {
-      case 0:
-        return SecondsOf(event().time_us());
-      case 1:
-        return absl::string_view(event().name());
-      case 2:
-        return event().has_whole() ? RelationValue(int64_t{event().whole()})
-                                   : RelationValue(event().real());
-      default:
-        return ThreadOf(event().thread());
-    }
-  }
 };
+using CounterRow = EventRow<CounterValue>;
+constexpr ColumnOf<CounterRow> kCounterColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const CounterRow& row) { return SecondsOf(row.of.time_us()); }},
+    {"name", kText, "the counter's",
+     [](const CounterRow& row) { return RelationValue(row.of.name()); }},
+    {"value", kReal, "as it was given",
+     [](const CounterRow& row) {
+       return row.of.has_whole() ? RelationValue(int64_t{row.of.whole()})
+                                 : RelationValue(row.of.real());
+     }},
+    {"thread", kText, "name#id",
+     [](const CounterRow& row) { return row.Thread(row.of.thread()); }}};
 
-class GcRuns final : public EventCursor<GcRun> {
+class GcRunCursor final : public EventCursor<GcRun> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "gc_runs";
-  static constexpr char kAbout[] = "a run of the garbage collector";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds,
-       "when it ended, since the run began"},
-      {"lasted_s", ValueKind::kReal, Unit::kSeconds, "how long it took"},
-      {"generation", ValueKind::kInteger, Unit::kNone, "0, 1 or 2"},
-      {"collected", ValueKind::kInteger, Unit::kNone, "objects that it freed"},
-      {"uncollectable", ValueKind::kInteger, Unit::kNone,
-       "objects that it could not free"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-      {"file", ValueKind::kText, Unit::kNone, "where the program was"},
-      {"line", ValueKind::kInteger, Unit::kNone, "where the program was"},
-      {"function", ValueKind::kText, Unit::kNone, "where the program was"}};
-  static std::string Missing(const RelationRun&) { return ""; }
-
   void OnGcRun(const GcRun& run) override { Take(run); }
-  RelationValue At(int column) override {
-    const GcRun& of = event();
-    switch (column) {
-      case 0:
-        return SecondsOf(of.time_us());
-      case 1:
-        return SecondsOf(of.time_us() - std::min(of.begin_us(), of.time_us()));
-      case 2:
-        return IntegerOf(of.generation());
-      case 3:
-        return IntegerOf(of.collected());
-      case 4:
-        return IntegerOf(of.uncollectable());
-      case 5:
-        return ThreadOf(of.thread());
-      case 6:
-        return FileOf(of.stack());
-      case 7:
-        return LineOf(of.stack());
-      default:
-        return FunctionOf(of.stack());
-    }
-  }
 };
+using GcRow = EventRow<GcRun>;
+constexpr ColumnOf<GcRow> kGcColumns[] = {
+    {"clock_s", kSeconds, "when it ended, since the run began",
+     [](const GcRow& row) { return SecondsOf(row.of.time_us()); }},
+    {"lasted_s", kSeconds, "how long it took",
+     [](const GcRow& row) {
+       const uint64_t end_us = row.of.time_us();
+       return SecondsOf(end_us - std::min(row.of.begin_us(), end_us));
+     }},
+    {"generation", kInteger, "0, 1 or 2",
+     [](const GcRow& row) { return IntegerOf(row.of.generation()); }},
+    {"collected", kInteger, "objects that it freed",
+     [](const GcRow& row) { return IntegerOf(row.of.collected()); }},
+    {"uncollectable", kInteger, "objects that it could not free",
+     [](const GcRow& row) { return IntegerOf(row.of.uncollectable()); }},
+    {"thread", kText, "name#id",
+     [](const GcRow& row) { return row.Thread(row.of.thread()); }},
+    {"file", kText, "where the program was",
+     [](const GcRow& row) { return row.File(row.of.stack()); }},
+    {"line", kInteger, "where the program was",
+     [](const GcRow& row) { return row.Line(row.of.stack()); }},
+    {"function", kText, "where the program was",
+     [](const GcRow& row) { return row.Function(row.of.stack()); }}};
+
+class SampleCursor final : public EventCursor<ProcessSample> {
+ public:
+  using EventCursor::EventCursor;
+  void OnProcess(const ProcessSample& sample) override { Take(sample); }
+};
+using SampleRow = EventRow<ProcessSample>;
+constexpr ColumnOf<SampleRow> kSampleColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const SampleRow& row) { return SecondsOf(row.of.time_us()); }},
+    {"rss_bytes", kBytes, "RSS",
+     [](const SampleRow& row) { return IntegerOrNot(row.of.rss_bytes()); }},
+    {"hwm_bytes", kBytes, "VmHWM, the highest RSS so far",
+     [](const SampleRow& row) { return IntegerOrNot(row.of.hwm_bytes()); }},
+    {"file_bytes", kBytes, "of RSS: of files and shared",
+     [](const SampleRow& row) { return IntegerOrNot(row.of.file_bytes()); }},
+    {"pss_bytes", kBytes, "shared pages by their shares",
+     [](const SampleRow& row) { return IntegerOrNot(row.of.pss_bytes()); }},
+    {"user_s", kSeconds, "CPU time in the program",
+     [](const SampleRow& row) { return SecondsOf(row.of.user_us()); }},
+    {"system_s", kSeconds, "CPU time in the kernel",
+     [](const SampleRow& row) { return SecondsOf(row.of.system_us()); }},
+    {"minor_faults", kInteger, "page faults so far",
+     [](const SampleRow& row) { return IntegerOrNot(row.of.minor_faults()); }},
+    {"major_faults", kInteger, "those that waited for a disk",
+     [](const SampleRow& row) {
+       // It may well be none.
+       return row.of.minor_faults() == 0 ? RelationValue()
+                                         : IntegerOf(row.of.major_faults());
+     }},
+    {"descriptors", kInteger, "open files", [](const SampleRow& row) {
+       return row.of.descriptors() == 0 ? RelationValue()
+                                        : IntegerOf(row.of.descriptors() - 1);
+     }}};
 
 }  // namespace
 
 std::unique_ptr<Relation> MarksRelation(const RelationRun* run) {
-  return MakeEventRelation<Marks>(run);
+  return MakeEventRelation<MarkCursor>(
+      {"marks", "a mark that the program set", kMarkColumns}, run);
 }
 
 std::unique_ptr<Relation> CountersRelation(const RelationRun* run) {
-  return MakeEventRelation<Counters>(run);
+  return MakeEventRelation<CounterCursor>(
+      {"counters", "a value that the program gave a counter", kCounterColumns},
+      run);
 }
 
 std::unique_ptr<Relation> GcRunsRelation(const RelationRun* run) {
-  return MakeEventRelation<GcRuns>(run);
+  return MakeEventRelation<GcRunCursor>(
+      {"gc_runs", "a run of the garbage collector", kGcColumns}, run);
+}
+
+std::unique_ptr<Relation> SamplesRelation(const RelationRun* run) {
+  return MakeEventRelation<SampleCursor>(
+      {"samples", "what the kernel said of the process", kSampleColumns}, run);
 }
 
 }  // namespace pymemrun

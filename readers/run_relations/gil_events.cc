@@ -5,74 +5,69 @@
 namespace pymemrun {
 namespace {
 
-class GilEvents final : public EventCursor<GilEvent> {
+class GilCursor final : public EventCursor<GilEvent> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "gil_events";
-  static constexpr char kAbout[] = "what a thread did with the GIL, or a lock";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds, "since the run began"},
-      {"action", ValueKind::kText, Unit::kNone,
-       "taken, waiting, giving_way, ... as pymemcat has it"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-      {"gil", ValueKind::kInteger, Unit::kNone, "which one, from 1 on"},
-      {"file", ValueKind::kText, Unit::kNone, "of who waits or holds it"},
-      {"line", ValueKind::kInteger, Unit::kNone, "likewise"},
-      {"function", ValueKind::kText, Unit::kNone, "likewise"},
-      {"stack", ValueKind::kInteger, Unit::kNone, "an id of stacks"},
-      {"free_s", ValueKind::kReal, Unit::kSeconds,
-       "how long the thread was without it"},
-      {"pauses", ValueKind::kInteger, Unit::kNone, "how often, in short"},
-      {"paused_s", ValueKind::kReal, Unit::kSeconds, "how long, of these"},
-      {"by", ValueKind::kText, Unit::kNone, "the thread that let it go on"}};
-  static std::string Missing(const RelationRun& run) {
-    return run.has_gil()
-               ? ""
-               : "has no events of the GIL: it was not made with --trace gil";
-  }
-
   bool OnGil(const GilEvent* events, size_t count) override {
-    Take(events, count);
-    return true;
-  }
-  RelationValue At(int column) override {
-    const GilEvent& of = event();
-    switch (column) {
-      case 0:
-        return SecondsOfNs(of.time_ns);
-      case 1:
-        return GilActionName(of.action);
-      case 2:
-        return ThreadOf(of.thread);
-      case 3:
-        return IsOfLocks(of.action) ? RelationValue() : IntegerOf(of.gil);
-      case 4:
-        return FileOf(of.stack);
-      case 5:
-        return LineOf(of.stack);
-      case 6:
-        return FunctionOf(of.stack);
-      case 7:
-        return IntegerOrNot(of.stack);
-      case 11:
-        return HasBy(of.action) && of.by != 0 ? ThreadOf(of.by)
-                                              : RelationValue();
-      default:
-        return HasHold(of.action) ? OfHold(of, column) : RelationValue();
-    }
-  }
-
- private:
-  static RelationValue OfHold(const GilEvent& of, int column) {
-    if (column == 9) return IntegerOf(of.pauses);
-    return SecondsOfNs(column == 8 ? of.free_ns : of.paused_ns);
+    return Take(events, count);
   }
 };
+
+using GilRow = EventRow<GilEvent>;
+// A cell of what ends a hold.
+RelationValue OfHold(const GilRow& row, const RelationValue& value) {
+  return HasHold(row.of.action) ? value : RelationValue();
+}
+
+constexpr ColumnOf<GilRow> kGilColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const GilRow& row) { return SecondsOfNs(row.of.time_ns); }},
+    {"action", kText, "taken, waiting, giving_way, ... as pymemcat has it",
+     [](const GilRow& row) {
+       return RelationValue(GilActionName(row.of.action));
+     }},
+    {"thread", kText, "name#id",
+     [](const GilRow& row) { return row.Thread(row.of.thread); }},
+    {"gil", kInteger, "which one, from 1 on",
+     [](const GilRow& row) {
+       return IsOfLocks(row.of.action) ? RelationValue()
+                                       : IntegerOf(row.of.gil);
+     }},
+    {"file", kText, "of who waits or holds it",
+     [](const GilRow& row) { return row.File(row.of.stack); }},
+    {"line", kInteger, "likewise",
+     [](const GilRow& row) { return row.Line(row.of.stack); }},
+    {"function", kText, "likewise",
+     [](const GilRow& row) { return row.Function(row.of.stack); }},
+    {"stack", kInteger, "an id of stacks",
+     [](const GilRow& row) { return IntegerOrNot(row.of.stack); }},
+    {"free_s", kSeconds, "how long the thread was without it",
+     [](const GilRow& row) {
+       return OfHold(row, SecondsOfNs(row.of.free_ns));
+     }},
+    {"pauses", kInteger, "how often, in short",
+     [](const GilRow& row) { return OfHold(row, IntegerOf(row.of.pauses)); }},
+    {"paused_s", kSeconds, "how long, of these",
+     [](const GilRow& row) {
+       return OfHold(row, SecondsOfNs(row.of.paused_ns));
+     }},
+    {"by", kText, "the thread that let it go on", [](const GilRow& row) {
+       return HasBy(row.of.action) && row.of.by != 0 ? row.Thread(row.of.by)
+                                                     : RelationValue();
+     }}};
+
+const char* MissingText(const RelationRun& run) {
+  return run.has_gil()
+             ? ""
+             : "has no events of the GIL: it was not made with --trace gil";
+}
 
 }  // namespace
 
 std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run) {
-  return MakeEventRelation<GilEvents>(run);
+  return MakeEventRelation<GilCursor>(
+      {"gil_events", "what a thread did with the GIL, or a lock", kGilColumns},
+      run, MissingText);
 }
 
 }  // namespace pymemrun

@@ -11,46 +11,9 @@ struct WeighedEvent {
   double weight;  // of an allocation
 };
 
-absl::string_view ActionOf(const HeapEvent& event) {
-  switch (event.free_of) {
-    case HeapFreeOf::kRange:
-      return "unmapped";
-    case HeapFreeOf::kMovedRange:
-      return "moved";
-    case HeapFreeOf::kBlock:
-      break;
-  }
-  return event.is_free ? "freed" : "allocated";
-}
-
-class HeapEvents final : public EventCursor<WeighedEvent> {
+class HeapEventCursor final : public EventCursor<WeighedEvent> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "heap_events";
-  static constexpr char kAbout[] = "an allocation or free that was recorded";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds, "since the run began"},
-      {"action", ValueKind::kText, Unit::kNone,
-       "allocated, freed, unmapped, moved"},
-      {"address", ValueKind::kText, Unit::kNone, "0x..."},
-      {"size_bytes", ValueKind::kInteger, Unit::kBytes, "as it was asked for"},
-      {"weight", ValueKind::kReal, Unit::kNone,
-       "how many it stands for, where some were sampled"},
-      {"allocator", ValueKind::kText, Unit::kNone,
-       "obj, mem, raw, malloc, mmap, mremap"},
-      {"file", ValueKind::kText, Unit::kNone, "of the innermost frame"},
-      {"line", ValueKind::kInteger, Unit::kNone, "of the innermost frame"},
-      {"function", ValueKind::kText, Unit::kNone, "of the innermost frame"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-      {"stack", ValueKind::kInteger, Unit::kNone, "an id of stacks"},
-      {"caller_module", ValueKind::kText, Unit::kNone,
-       "the library whose code called malloc"}};
-  static std::string Missing(const RelationRun& run) {
-    return run.header().heap() == HEAP_OFF
-               ? "has no heap events: it was made with --heap off"
-               : "";
-  }
-
   HeapUse heap_use() const override { return HeapUse::kEvents; }
   void OnHeapRates(const HeapRates& rates) override {
     rate_ = weights_.NumberOf(rates);
@@ -63,53 +26,81 @@ class HeapEvents final : public EventCursor<WeighedEvent> {
     }
     return true;
   }
-  RelationValue At(int column) override {
-    const HeapEvent& of = event().event;
-    const bool is_block = of.free_of == HeapFreeOf::kBlock;
-    switch (column) {
-      case 0:
-        return SecondsOf(of.time_us);
-      case 1:
-        return ActionOf(of);
-      case 2:
-        return AddressOf(of.address);
-      case 3:
-        return of.is_free && is_block ? RelationValue() : IntegerOf(of.size);
-      case 9:
-        return ThreadOf(of.thread);
-      default:
-        return of.is_free ? RelationValue() : OfAllocation(of, column);
-    }
-  }
 
  private:
-  RelationValue OfAllocation(const HeapEvent& of, int column) const {
-    switch (column) {
-      case 4:
-        return event().weight == 0 ? RelationValue() : event().weight;
-      case 5:
-        return HeapAllocatorName(of.allocator);
-      case 6:
-        return FileOf(of.stack);
-      case 7:
-        return LineOf(of.stack);
-      case 8:
-        return FunctionOf(of.stack);
-      case 10:
-        return IntegerOrNot(of.stack);
-      default:
-        return of.code == 0 ? RelationValue() : index().MappingName(of.code);
-    }
-  }
-
   HeapWeights weights_;
   uint32_t rate_ = 0;  // number of the rates in force
 };
 
+absl::string_view ActionOf(const HeapEvent& event) {
+  switch (event.free_of) {
+    case HeapFreeOf::kRange:
+      return "unmapped";
+    case HeapFreeOf::kMovedRange:
+      return "moved";
+    case HeapFreeOf::kBlock:
+      break;
+  }
+  return event.is_free ? "freed" : "allocated";
+}
+
+using Row = EventRow<WeighedEvent>;
+
+// The stack of an allocation; a free has none.
+uint32_t StackOf(const Row& row) {
+  return row.of.event.is_free ? 0 : row.of.event.stack;
+}
+
+constexpr ColumnOf<Row> kColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const Row& row) { return SecondsOf(row.of.event.time_us); }},
+    {"action", kText, "allocated, freed, unmapped, moved",
+     [](const Row& row) { return RelationValue(ActionOf(row.of.event)); }},
+    {"address", kText, "0x...",
+     [](const Row& row) { return AddressOf(row.of.event.address, row.made); }},
+    {"size_bytes", kBytes, "as it was asked for",
+     [](const Row& row) {
+       const HeapEvent& event = row.of.event;
+       const bool is_block = event.free_of == HeapFreeOf::kBlock;
+       return event.is_free && is_block ? RelationValue()
+                                        : IntegerOf(event.size);
+     }},
+    {"weight", kReal, "how many it stands for, where some were sampled",
+     [](const Row& row) {
+       return row.of.event.is_free || row.of.weight == 0
+                  ? RelationValue()
+                  : RelationValue(row.of.weight);
+     }},
+    {"allocator", kText, "obj, mem, raw, malloc, mmap, mremap",
+     [](const Row& row) {
+       return row.of.event.is_free
+                  ? RelationValue()
+                  : RelationValue(HeapAllocatorName(row.of.event.allocator));
+     }},
+    {"file", kText, "of the innermost frame",
+     [](const Row& row) { return row.File(StackOf(row)); }},
+    {"line", kInteger, "of the innermost frame",
+     [](const Row& row) { return row.Line(StackOf(row)); }},
+    {"function", kText, "of the innermost frame",
+     [](const Row& row) { return row.Function(StackOf(row)); }},
+    {"thread", kText, "name#id",
+     [](const Row& row) { return row.Thread(row.of.event.thread); }},
+    {"stack", kInteger, "an id of stacks",
+     [](const Row& row) { return IntegerOrNot(StackOf(row)); }},
+    {"caller_module", kText, "the library whose code called malloc",
+     [](const Row& row) {
+       const HeapEvent& event = row.of.event;
+       return event.is_free || event.code == 0
+                  ? RelationValue()
+                  : RelationValue(row.index().MappingName(event.code));
+     }}};
+
 }  // namespace
 
 std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run) {
-  return MakeEventRelation<HeapEvents>(run);
+  return MakeEventRelation<HeapEventCursor>(
+      {"heap_events", "an allocation or free that was recorded", kColumns}, run,
+      NoHeapText);
 }
 
 }  // namespace pymemrun

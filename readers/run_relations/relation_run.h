@@ -52,6 +52,10 @@ class RelationRun final : public ReplayVisitor {
   std::vector<uint32_t> last_of_task_;  // 1 + index in tasks_; 0: none
 };
 
+// Why the run has no calls, or no heap events. Empty: it has.
+const char* NoCallsText(const RelationRun& run);
+const char* NoHeapText(const RelationRun& run);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_RUN_RELATIONS_RELATION_RUN_H_

@@ -183,7 +183,7 @@ TEST_F(RunRelationsTest, EachColumnOfEachTableHasCells) {
     for (; more.ok() && *more; more = rows->Next()) {
       for (size_t i = 0; i < relation->columns().size(); ++i) {
         const RelationValue value = rows->At(static_cast<int>(i));
-        const ValueKind kind = relation->columns()[i].kind;
+        const ValueKind kind = relation->columns()[i].type.kind;
         EXPECT_TRUE(value.index() == 0 ||
                     (kind == ValueKind::kText) == (value.index() == 1))
             << relation->name() << " " << relation->columns()[i].name;

@@ -6,78 +6,64 @@
 namespace pymemrun {
 namespace {
 
-class TaskSteps final : public EventCursor<TaskEvent> {
+class StepCursor final : public EventCursor<TaskEvent> {
  public:
   using EventCursor::EventCursor;
-  static constexpr char kName[] = "task_steps";
-  static constexpr char kAbout[] =
-      "a step of a task, or a call in it that did not let others run";
-  static constexpr RelationColumn kColumns[] = {
-      {"clock_s", ValueKind::kReal, Unit::kSeconds,
-       "when it ended, since the run began"},
-      {"lasted_s", ValueKind::kReal, Unit::kSeconds, "how long it took"},
-      {"action", ValueKind::kText, Unit::kNone,
-       "waits, done, blocked, runs, raised, cancelled"},
-      {"task", ValueKind::kInteger, Unit::kNone, "an id of tasks"},
-      {"name", ValueKind::kText, Unit::kNone, "the task's last one"},
-      {"grown_bytes", ValueKind::kInteger, Unit::kBytes,
-       "what RSS grew by in it"},
-      {"thread", ValueKind::kText, Unit::kNone, "name#id"},
-      {"file", ValueKind::kText, Unit::kNone, "where it ended"},
-      {"line", ValueKind::kInteger, Unit::kNone, "where it ended"},
-      {"function", ValueKind::kText, Unit::kNone, "where it ended"},
-      {"stack", ValueKind::kInteger, Unit::kNone, "an id of stacks"}};
-  static std::string Missing(const RelationRun& run) {
-    return run.has_tasks()
-               ? ""
-               : "has no steps of tasks: it was not made with --trace tasks";
-  }
-
   bool OnTasks(const TaskEvent* events, size_t count) override {
-    Take(events, count);
-    return true;
-  }
-  RelationValue At(int column) override {
-    const TaskEvent& of = event();
-    switch (column) {
-      case 0:
-        return SecondsOfNs(of.time_ns);
-      case 1:
-        return SecondsOfNs(of.lasted_ns);
-      case 2:
-        return NameOf(of.action);
-      case 3:
-        return IntegerOrNot(of.task);
-      case 4:
-        return TextOrNot(run().TaskName(of.task));
-      case 5:
-        return int64_t{of.grown_bytes};
-      case 6:
-        return ThreadOf(of.thread);
-      case 7:
-        return FileOf(of.stack);
-      case 8:
-        return LineOf(of.stack);
-      case 9:
-        return FunctionOf(of.stack);
-      default:
-        return IntegerOrNot(of.stack);
-    }
-  }
-
- private:
-  static RelationValue NameOf(TaskAction action) {
-    static constexpr absl::string_view kNames[] = {
-        "waits", "done", "blocked", "runs", "raised", "cancelled"};
-    const auto index = static_cast<size_t>(action);
-    return index < std::size(kNames) ? kNames[index] : RelationValue();
+    return Take(events, count);
   }
 };
+
+RelationValue NameOf(TaskAction action) {
+  static constexpr absl::string_view kNames[] = {
+      "waits", "done", "blocked", "runs", "raised", "cancelled"};
+  const auto index = static_cast<size_t>(action);
+  return index < std::size(kNames) ? kNames[index] : RelationValue();
+}
+
+using StepRow = EventRow<TaskEvent>;
+constexpr ColumnOf<StepRow> kColumns[] = {
+    {"clock_s", kSeconds, "when it ended, since the run began",
+     [](const StepRow& row) { return SecondsOfNs(row.of.time_ns); }},
+    {"lasted_s", kSeconds, "how long it took",
+     [](const StepRow& row) { return SecondsOfNs(row.of.lasted_ns); }},
+    {"action", kText, "waits, done, blocked, runs, raised, cancelled",
+     [](const StepRow& row) { return NameOf(row.of.action); }},
+    {"task", kInteger, "an id of tasks",
+     [](const StepRow& row) { return IntegerOrNot(row.of.task); }},
+    {"name", kText, "the task's last one",
+     [](const StepRow& row) {
+       return TextOrNot(row.run.TaskName(row.of.task));
+     }},
+    {"grown_bytes", kBytes, "what RSS grew by in it",
+     [](const StepRow& row) {
+       return RelationValue(int64_t{row.of.grown_bytes});
+     }},
+    {"thread", kText, "name#id",
+     [](const StepRow& row) { return row.Thread(row.of.thread); }},
+    {"file", kText, "where it ended",
+     [](const StepRow& row) { return row.File(row.of.stack); }},
+    {"line", kInteger, "where it ended",
+     [](const StepRow& row) { return row.Line(row.of.stack); }},
+    {"function", kText, "where it ended",
+     [](const StepRow& row) { return row.Function(row.of.stack); }},
+    {"stack", kInteger, "an id of stacks",
+     [](const StepRow& row) { return IntegerOrNot(row.of.stack); }}};
+
+const char* MissingText(const RelationRun& run) {
+  return run.has_tasks()
+             ? ""
+             : "has no steps of tasks: it was not made with --trace tasks";
+}
 
 }  // namespace
 
 std::unique_ptr<Relation> TaskStepsRelation(const RelationRun* run) {
-  return MakeEventRelation<TaskSteps>(run);
+  return MakeEventRelation<StepCursor>(
+      {"task_steps",
+       "a step of a task, or a call in it that did not let others run",
+       kColumns},
+      run, MissingText);
 }
 
 }  // namespace pymemrun

@@ -100,6 +100,9 @@ class SqlQuery::Database {
   }
 
   absl::Status Prepare(const std::string& sql) {
+    if (sql.find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError("SQL: expected text, found a NUL byte");
+    }
     const char* rest = nullptr;
     const int code =
         sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement_, &rest);
@@ -108,6 +111,8 @@ class SqlQuery::Database {
       return absl::InvalidArgumentError(
           "SQL: expected a SELECT, found nothing");
     }
+    // What tells of a statement instead of running it is no answer.
+    if (sqlite3_stmt_isexplain(statement_) != 0) return Failed(SQLITE_AUTH);
     if (absl::StripAsciiWhitespace(rest).empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "SQL: expected one statement, found more behind it");

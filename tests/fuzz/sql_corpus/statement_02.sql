@@ -1,0 +1,1 @@
+SELECT name, count(*), sum(size) FROM events GROUP BY 1 ORDER BY 3 DESC

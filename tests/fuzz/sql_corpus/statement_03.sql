@@ -1,0 +1,1 @@
+SELECT * FROM events JOIN places USING (id) WHERE events.run = 'a.pb'

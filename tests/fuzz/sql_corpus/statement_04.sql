@@ -1,0 +1,1 @@
+SELECT a.id FROM events a, places b WHERE a.id = b.id AND b.name LIKE '%a%'

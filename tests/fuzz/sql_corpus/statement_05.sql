@@ -1,0 +1,1 @@
+ATTACH DATABASE '/tmp/stolen.db' AS s

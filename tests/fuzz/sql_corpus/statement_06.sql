@@ -1,0 +1,1 @@
+ATTACH '/etc/passwd' AS p; SELECT * FROM p.x

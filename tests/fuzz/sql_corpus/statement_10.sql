@@ -1,0 +1,1 @@
+SELECT load_extension('/lib/libc.so.6')

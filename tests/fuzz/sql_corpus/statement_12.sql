@@ -1,0 +1,1 @@
+SELECT writefile('/tmp/written', 'x')

@@ -1,0 +1,1 @@
+INSERT INTO events VALUES (1, 2, 3, 4, 5)

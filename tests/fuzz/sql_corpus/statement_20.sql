@@ -1,0 +1,1 @@
+UPDATE events SET id = 1

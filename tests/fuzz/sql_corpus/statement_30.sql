@@ -1,0 +1,1 @@
+SELECT hex(randomblob(100000000))

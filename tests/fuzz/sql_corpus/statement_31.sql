@@ -1,0 +1,1 @@
+SELECT group_concat(a.name || b.name) FROM events a, events b, places c, places d

@@ -1,0 +1,1 @@
+SELECT * FROM events ORDER BY name || size || clock_s

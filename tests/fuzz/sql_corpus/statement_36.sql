@@ -1,0 +1,1 @@
+SELECT json_extract('{"a": 1}', '$.a'), * FROM json_each('[1, 2]')

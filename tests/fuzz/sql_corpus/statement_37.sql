@@ -1,0 +1,1 @@
+SELECT sum(size) OVER (PARTITION BY name ORDER BY clock_s) FROM events

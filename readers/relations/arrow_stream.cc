@@ -17,12 +17,17 @@ constexpr int64_t kNullable = 2;  // of ArrowSchema::flags
 // A batch ends where one of its columns has more text: offsets have 31 bits.
 constexpr size_t kBatchText = 64 << 20;
 
-// Arrow's text is UTF-8: other bytes become U+FFFD.
+// Arrow's text is UTF-8: other bytes stand as \xff, as CSV and tuples have
+// them.
 void AppendAsUtf8(absl::string_view text, std::string* out) {
   while (!text.empty()) {
     const Rune rune = FirstRune(text);
-    absl::StrAppend(out, rune.kind == Rune::kScalar ? text.substr(0, rune.size)
-                                                    : "\xef\xbf\xbd");
+    const absl::string_view bytes = text.substr(0, rune.size);
+    if (rune.kind == Rune::kScalar) {
+      absl::StrAppend(out, bytes);
+    } else {
+      AppendVisible(rune, bytes, out);
+    }
     text.remove_prefix(rune.size);
   }
 }

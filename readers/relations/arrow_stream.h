@@ -48,7 +48,7 @@ inline constexpr int64_t kArrowBatchRows = 1 << 16;
 
 // Fills in `stream`, whose owner calls its release(). A batch has up to
 // kArrowBatchRows rows. Integers are int64, reals float64, text is utf8, whose
-// other bytes become U+FFFD. The field of a column with a unit has it as the
+// other bytes stand there as \xff. The field of a column with a unit has it as the
 // metadata "unit". `relation` is kept until the stream is released.
 void ExportArrowStream(std::shared_ptr<Relation> relation,
                        ArrowArrayStream* stream);

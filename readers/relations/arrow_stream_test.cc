@@ -97,9 +97,9 @@ TEST_F(ArrowStreamTest, BatchesHoldTheCells) {
   EXPECT_EQ(text.null_count, 1);
   EXPECT_EQ(*static_cast<const uint8_t*>(text.buffers[0]), 3);
   const auto* const ends = static_cast<const int32_t*>(text.buffers[1]);
-  EXPECT_THAT(std::vector<int32_t>(ends, ends + 4), ElementsAre(0, 1, 5, 5));
-  EXPECT_EQ(std::string(static_cast<const char*>(text.buffers[2]), 5),
-            "01\xef\xbf\xbd");
+  EXPECT_THAT(std::vector<int32_t>(ends, ends + 4), ElementsAre(0, 1, 6, 6));
+  EXPECT_EQ(std::string(static_cast<const char*>(text.buffers[2]), 6),
+            "01\\xff");
   const auto* const sizes =
       static_cast<const int64_t*>(batch.children[1]->buffers[1]);
   EXPECT_THAT(std::vector<int64_t>(sizes, sizes + 2), ElementsAre(1, 2));

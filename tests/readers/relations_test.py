@@ -124,16 +124,39 @@ class RelationsTest(support.ProgramTest):
         with self.assertRaisesRegex(ValueError, "expected one of nodes, edges"):
             dump.relation("events")
 
-    def test_arrow_has_the_same_rows(self):
+    def assert_others_read(self, module, rows_of):
+        """That another tool reads each table as the tuples are."""
         try:
-            pyarrow = importlib.import_module("pyarrow")
+            tool = importlib.import_module(module)
         except ImportError:
-            self.skipTest("pyarrow is not installed")
+            self.skipTest(module + " is not installed")
         run = pymemrun_reader.open(self.run_path)
-        for name in self.names():
-            table = pyarrow.table(run.relation(name))
-            rows = [tuple(row.values()) for row in table.to_pylist()]
-            self.assertEqual(rows, list(run.relation(name)), name)
+        dump = pymemrun_reader.objects(self.run_path.replace(".pb", ".obj.pb"))
+        tables = [(run, name) for name in self.names()]
+        tables += [(dump, name) for name in ("nodes", "edges", "types")]
+        for of, name in tables:
+            wanted = list(of.relation(name))
+            for row, tuples in zip(rows_of(tool, of.relation(name)), wanted, strict=True):
+                self.assertEqual(row, tuples, name)
+
+    def test_pyarrow_reads_them(self):
+        self.assert_others_read("pyarrow", lambda pyarrow, relation: [
+            tuple(row.values()) for row in pyarrow.table(relation).to_pylist()])
+
+    def test_polars_reads_them(self):
+        self.assert_others_read("polars",
+                                lambda polars, relation: polars.DataFrame(relation).rows())
+
+    def test_duckdb_reads_them(self):
+        self.assert_others_read("duckdb", lambda duckdb, relation: duckdb.sql(
+            "SELECT * FROM relation").fetchall())
+
+    def test_pandas_reads_them(self):
+        def rows_of(pandas, relation):
+            frame = pandas.DataFrame.from_arrow(relation)
+            known = frame.astype(object).where(frame.notna(), None)
+            return list(known.itertuples(index=False, name=None))
+        self.assert_others_read("pandas", rows_of)
 
 
 if __name__ == "__main__":

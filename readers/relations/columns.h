@@ -93,7 +93,7 @@ class NumberedRelation : public SpecifiedRelation<Row> {
   virtual absl::StatusOr<uint64_t> End() = 0;
   // `made`: see AddressOf().
   virtual Row RowAt(uint64_t number, std::string* made) = 0;
-  // The row of this number, or none if there is none.
+  // A walk over the row of this number, if there is one.
   std::unique_ptr<RowCursor> OneRow(int64_t number) {
     const uint64_t end = End().value_or(0);
     const auto row = static_cast<uint64_t>(number);

@@ -6,119 +6,101 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/output/whole_number.h"
+#include "readers/places/place_rows.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
 
-void AddUp(const HeapRows::Row& row, HeapRows::Row* sum) {
-  sum->sums.Add(row.sums);
-  sum->before.Add(row.before);
-  sum->mapped_bytes += row.mapped_bytes;
+using HeapColumns = TableColumns<HeapRows::Row>;
+
+// Of sums, and of their share of all.
+void AddSums(const HeapTableOptions& options, double total_bytes,
+             HeapColumns* columns) {
+  const std::string& name = options.name;
+  columns->Add(
+      name + "_bytes", name, CellLook::kBytes,
+      [](const HeapRows::Row& row) { return WholeNumber(row.sums.bytes); });
+  // For people nothing where most blocks may be unseen.
+  columns->Add(name + "_count", "blocks", [&options](const HeapRows::Row& row) {
+    const bool is_bound =
+        options.for_text && IsAtLeast(row.sums, options.unseen);
+    return is_bound ? Cell() : WholeNumber(row.sums.count);
+  });
+  columns->Add("share", "share", CellLook::kShare,
+               [total_bytes](const HeapRows::Row& row) -> Cell {
+                 if (!row.is_part) return {};
+                 return total_bytes > 0 ? row.sums.bytes / total_bytes : 0.0;
+               });
 }
 
-class TableMaker {
- public:
-  TableMaker(const HeapTableOptions& options, double total_bytes,
-             bool knows_mapped)
-      : options_(options),
-        total_bytes_(total_bytes),
-        knows_mapped_(knows_mapped) {
-    const std::string& name = options.name;
-    table_.headings = PlaceHeadings(options.by);
-    const auto add = [this](std::string column, std::string title,
-                            CellLook look) {
-      table_.headings.push_back({std::move(column), std::move(title), look});
-    };
-    add(name + "_bytes", name, CellLook::kBytes);
-    add(name + "_count", "blocks", CellLook::kPlain);
-    if (options.is_change) {
-      add("before_bytes", "before", CellLook::kBytes);
-      add("after_bytes", "after", CellLook::kBytes);
-    } else {
-      add("share", "share", CellLook::kShare);
-    }
-    if (options.with_errors) {
-      add("error_bytes", "std error", CellLook::kBytes);
-      add("error_count", "of blocks", CellLook::kPlain);
-      if (!options.for_text) {  // its heading tells it
-        add("unseen_bytes", "", CellLook::kBytes);
-        add("unseen_count", "", CellLook::kPlain);
-      }
-    }
-    if (options.with_mapped) add("mapped_bytes", "mapped", CellLook::kBytes);
-  }
+void AddChanges(const std::string& name, HeapColumns* columns) {
+  columns->Add(name + "_bytes", name, CellLook::kBytes,
+               [](const HeapRows::Row& row) {
+                 return SignedNumber(row.sums.bytes - row.before.bytes);
+               });
+  columns->Add(name + "_count", "blocks", [](const HeapRows::Row& row) {
+    return SignedNumber(row.sums.count - row.before.count);
+  });
+  columns->Add(
+      "before_bytes", "before", CellLook::kBytes,
+      [](const HeapRows::Row& row) { return WholeNumber(row.before.bytes); });
+  columns->Add(
+      "after_bytes", "after", CellLook::kBytes,
+      [](const HeapRows::Row& row) { return WholeNumber(row.sums.bytes); });
+}
 
-  void AddPlace(const HeapRows::Row& row) {
-    ++table_.places;
-    AddSums(row, true, PlaceCells(options_.by, row.place));
-  }
-  void AddOther(absl::string_view name, const HeapRows::Row& row, bool share) {
-    if (IsNothing(row)) return;
-    AddSums(row, share, NameCells(options_.by, name));
-  }
-  // In its own column alone.
-  void AddReserved(const HeapRows::Row& row) {
-    if (IsNothing(row)) return;
-    std::vector<Cell> cells = NameCells(options_.by, kReserved);
-    cells.resize(table_.headings.size());
-    if (options_.is_change) {
-      cells.back() = SignedNumber(row.sums.bytes - row.before.bytes);
-    } else {
-      cells.back() = WholeNumber(row.sums.bytes);
-    }
-    table_.rows.push_back(std::move(cells));
-  }
-  Table Take() { return std::move(table_); }
+void AddErrors(const HeapTableOptions& options, HeapColumns* columns) {
+  const auto both = [](const HeapRows::Row& row) {
+    HeapSums sums = row.sums;
+    sums.Add(row.before);
+    return sums;
+  };
+  columns->Add("error_bytes", "std error", CellLook::kBytes,
+               [both](const HeapRows::Row& row) {
+                 return WholeNumber(both(row).BytesError());
+               });
+  columns->Add("error_count", "of blocks", [both](const HeapRows::Row& row) {
+    return WholeNumber(both(row).CountError());
+  });
+  if (options.for_text) return;  // its heading tells it
+  columns->Add("unseen_bytes", "", CellLook::kBytes,
+               [&options](const HeapRows::Row&) {
+                 return UnseenCell(options.unseen.bytes);
+               });
+  columns->Add("unseen_count", [&options](const HeapRows::Row&) {
+    return UnseenCell(options.unseen.count);
+  });
+}
 
- private:
-  static bool IsNothing(const HeapRows::Row& row) {
-    return row.sums.recorded == 0 && row.before.recorded == 0 &&
-           row.mapped_bytes <= 0;
+HeapColumns ColumnsOf(const HeapTableOptions& options, double total_bytes,
+                      bool knows_mapped) {
+  HeapColumns columns;
+  if (options.is_change) {
+    AddChanges(options.name, &columns);
+  } else {
+    AddSums(options, total_bytes, &columns);
   }
-  void AddSums(const HeapRows::Row& row, bool share, std::vector<Cell> cells) {
-    const HeapSums &sums = row.sums, &before = row.before;
-    if (options_.is_change) {
-      cells.emplace_back(SignedNumber(sums.bytes - before.bytes));
-      cells.emplace_back(SignedNumber(sums.count - before.count));
-      cells.emplace_back(WholeNumber(before.bytes));
-      cells.emplace_back(WholeNumber(sums.bytes));
-    } else {
-      cells.emplace_back(WholeNumber(sums.bytes));
-      cells.push_back(Count(sums));
-      cells.emplace_back();
-      if (share) {
-        cells.back() = total_bytes_ > 0 ? sums.bytes / total_bytes_ : 0.0;
-      }
-    }
-    if (options_.with_errors) {
-      HeapSums both = sums;
-      both.Add(before);
-      cells.emplace_back(WholeNumber(both.BytesError()));
-      cells.emplace_back(WholeNumber(both.CountError()));
-      if (!options_.for_text) {
-        cells.push_back(UnseenCell(options_.unseen.bytes));
-        cells.push_back(UnseenCell(options_.unseen.count));
-      }
-    }
-    if (options_.with_mapped) {
-      cells.emplace_back();
-      if (knows_mapped_) cells.back() = WholeNumber(row.mapped_bytes);
-    }
-    table_.rows.push_back(std::move(cells));
+  if (options.with_errors) AddErrors(options, &columns);
+  if (options.with_mapped) {
+    columns.Add("mapped_bytes", "mapped", CellLook::kBytes,
+                [knows_mapped](const HeapRows::Row& row) {
+                  return knows_mapped ? WholeNumber(row.mapped_bytes) : Cell();
+                });
   }
+  return columns;
+}
 
-  // For people nothing where most blocks may be unseen.
-  Cell Count(const HeapSums& sums) const {
-    if (options_.for_text && IsAtLeast(sums, options_.unseen)) return Cell();
-    return WholeNumber(sums.count);
-  }
-
-  const HeapTableOptions& options_;
-  const double total_bytes_;
-  const bool knows_mapped_;
-  Table table_;
-};
+// In its own column alone.
+void AddReserved(const HeapTableOptions& options, const HeapRows::Row& row,
+                 Table* table) {
+  std::vector<Cell> cells = NameCells(options.by, kReserved);
+  cells.resize(table->headings.size());
+  cells.back() = options.is_change
+                     ? Cell(SignedNumber(row.sums.bytes - row.before.bytes))
+                     : Cell(WholeNumber(row.sums.bytes));
+  table->rows.push_back(std::move(cells));
+}
 
 double SortKey(const HeapRows::Row& row) {
   return std::fabs(row.sums.bytes - row.before.bytes) + row.mapped_bytes;
@@ -210,11 +192,8 @@ HeapRows::Row* HeapRowsMaker::RowOf(uint32_t source, const Origin& origin,
   if (threads_ != nullptr && !threads_->Keeps(origin.thread)) {
     return &rows_.other_threads;
   }
-  const uint32_t number = numbers->NumberOf(source, origin);
-  if (number == rows_.places.size()) {
-    rows_.places.push_back({places_.places()[number], {}, {}});
-  }
-  return &rows_.places[number];
+  return &RowOfPlace(numbers->NumberOf(source, origin), places_.places(),
+                     &rows_.places);
 }
 
 HeapRowsMaker::Keep OfThreads(ThreadFilter* threads) {
@@ -224,36 +203,39 @@ HeapRowsMaker::Keep OfThreads(ThreadFilter* threads) {
   };
 }
 
+void HeapRows::Row::Add(const Row& other) {
+  sums.Add(other.sums);
+  before.Add(other.before);
+  mapped_bytes += other.mapped_bytes;
+}
+
+bool HeapRows::Row::IsNothing() const {
+  return sums.recorded == 0 && before.recorded == 0 && mapped_bytes <= 0;
+}
+
 void SortByBytes(std::vector<HeapRows::Row>* places) {
-  std::sort(places->begin(), places->end(),
-            [](const HeapRows::Row& a, const HeapRows::Row& b) {
-              return SortKey(a) != SortKey(b) ? SortKey(a) > SortKey(b)
-                                              : a.place < b.place;
-            });
+  KeepTop(0, SortKey, places);
 }
 
 Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
-  std::vector<HeapRows::Row>& places = rows.places;
-  SortByBytes(&places);
-  double total_bytes = 0;
-  for (const HeapRows::Row& row : places) total_bytes += row.sums.bytes;
-  total_bytes += rows.other_threads.sums.bytes;
-  TableMaker maker(options, total_bytes, rows.knows_mapped);
-  HeapRows::Row others;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (options.limit == 0 || i < options.limit) {
-      maker.AddPlace(places[i]);
-    } else {
-      AddUp(places[i], &others);
-    }
+  double total_bytes = rows.other_threads.sums.bytes;
+  for (const HeapRows::Row& row : rows.places) total_bytes += row.sums.bytes;
+  const HeapRows::Row others = KeepTop(options.limit, SortKey, &rows.places);
+  PlaceTableMaker<HeapRows::Row> maker(
+      options.by, ColumnsOf(options, total_bytes, rows.knows_mapped));
+  maker.AddPlaces(rows.places);
+  const auto add = [&maker](absl::string_view name, const HeapRows::Row& row) {
+    if (!row.IsNothing()) maker.AddNamed(name, row);
+  };
+  add(kOtherPlaces, others);
+  add(kOtherThreads, rows.other_threads);
+  rows.tracing.is_part = false;
+  add(kTracingItself, rows.tracing);
+  Table table = maker.Take();
+  if (options.with_mapped && !rows.knows_mapped && !rows.reserved.IsNothing()) {
+    AddReserved(options, rows.reserved, &table);
   }
-  maker.AddOther(kOtherPlaces, others, true);
-  maker.AddOther(kOtherThreads, rows.other_threads, true);
-  maker.AddOther(kTracingItself, rows.tracing, false);
-  if (options.with_mapped && !rows.knows_mapped) {
-    maker.AddReserved(rows.reserved);
-  }
-  return maker.Take();
+  return table;
 }
 
 bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen) {

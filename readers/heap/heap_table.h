@@ -20,6 +20,10 @@ struct HeapRows {
     HeapSums sums;
     HeapSums before;          // where there is something to compare with
     double mapped_bytes = 0;  // resident of what C code has mapped
+    bool is_part = true;      // of the total: it has a share
+
+    void Add(const Row& other);
+    bool IsNothing() const;
   };
   std::vector<Row> places;
   Row tracing;   // tracing's own, in no place

@@ -9,6 +9,7 @@
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/output/whole_number.h"
 #include "readers/page_errors/sample_errors.h"
+#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/page_kind.h"
 #include "readers/resident/resident_replay.h"
@@ -23,6 +24,13 @@ struct Amount {
   double bytes = 0;
   double heap_bytes = 0;  // of these
   double variance = 0;    // of bytes, where pages were sampled
+  bool has_heap = true;   // it can have blocks
+
+  void Add(const Amount& other) {
+    bytes += other.bytes;
+    heap_bytes += other.heap_bytes;
+    variance += other.variance;
+  }
 };
 
 struct Amounts {
@@ -152,10 +160,7 @@ class AmountMaker {
  private:
   Amount& At(size_t number) {
     if (number == PlaceNumbers::kOther) return amounts_.other_threads;
-    while (amounts_.places.size() <= number) {
-      amounts_.places.push_back({numbers_.places()[amounts_.places.size()]});
-    }
-    return amounts_.places[number];
+    return RowOfPlace(number, numbers_.places(), &amounts_.places);
   }
   void AddOwners(const HeapCharges& charges) {
     amounts_.slack_bytes = charges.slack_bytes;
@@ -198,84 +203,53 @@ class AmountMaker {
   Amounts amounts_;  // its places without kBeforeTracing
 };
 
-class TableMaker {
- public:
-  TableMaker(GroupBy by, const ResidentModel& model, bool with_errors)
-      : by_(by),
-        with_errors_(with_errors),
-        rss_bytes_(static_cast<double>(model.RssBytes())) {
-    table_.headings = PlaceHeadings(by);
-    table_.headings.insert(table_.headings.end(),
-                           {{"resident_bytes", "resident", CellLook::kBytes},
-                            {"heap_bytes", "heap", CellLook::kBytes},
-                            {"share", "share", CellLook::kShare}});
-    if (with_errors_) {
-      table_.headings.push_back({"error_bytes", "std error", CellLook::kBytes});
-    }
+TableColumns<Amount> ColumnsOf(double rss_bytes, bool with_errors) {
+  TableColumns<Amount> columns;
+  columns.Add("resident_bytes", "resident", CellLook::kBytes,
+              [](const auto& of) { return SignedNumber(of.bytes); });
+  columns.Add("heap_bytes", "heap", CellLook::kBytes, [](const auto& of) {
+    return of.has_heap ? Cell(WholeNumber(of.heap_bytes)) : Cell();
+  });
+  columns.Add("share", "share", CellLook::kShare, [=](const auto& of) {
+    return rss_bytes > 0 ? of.bytes / rss_bytes : 0.0;
+  });
+  if (with_errors) {
+    columns.Add(
+        "error_bytes", "std error", CellLook::kBytes,
+        [](const auto& of) { return WholeNumber(std::sqrt(of.variance)); });
   }
-  void AddPlace(const Amount& amount) {
-    ++table_.places;
-    AddAmount(amount.bytes, WholeNumber(amount.heap_bytes), amount.variance,
-              PlaceCells(by_, amount.place));
-  }
-  // `heap`: its heap_bytes.
-  void AddOther(absl::string_view name, double bytes, Cell heap,
-                double variance) {
-    if (SignedNumber(bytes) == 0 && name != kUnattributed) return;
-    AddAmount(bytes, std::move(heap), variance, NameCells(by_, name));
-  }
-  Table Take() { return std::move(table_); }
-
- private:
-  void AddAmount(double bytes, Cell heap, double variance,
-                 std::vector<Cell> cells) {
-    cells.emplace_back(SignedNumber(bytes));
-    cells.push_back(std::move(heap));
-    cells.emplace_back(rss_bytes_ > 0 ? bytes / rss_bytes_ : 0.0);
-    if (with_errors_) cells.emplace_back(WholeNumber(std::sqrt(variance)));
-    table_.rows.push_back(std::move(cells));
-  }
-
-  const GroupBy by_;
-  const bool with_errors_;
-  const double rss_bytes_;
-  Table table_;
-};
+  return columns;
+}
 
 }  // namespace
 
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap, ThreadFilter* threads) {
   Amounts amounts = AmountMaker(by, pages, heap, threads).Take();
-  std::vector<Amount>& places = amounts.places;
-  std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
-  });
-  TableMaker maker(by, pages.model(),
-                   pages.model().sampled() || heap.sampled());
-  Amount others;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (limit == 0 || i < limit) {
-      maker.AddPlace(places[i]);
-      continue;
-    }
-    others.bytes += places[i].bytes;
-    others.heap_bytes += places[i].heap_bytes;
-    others.variance += places[i].variance;
-  }
-  maker.AddOther(kOtherPlaces, others.bytes, WholeNumber(others.heap_bytes),
-                 others.variance);
-  maker.AddOther(kOtherThreads, amounts.other_threads.bytes,
-                 WholeNumber(amounts.other_threads.heap_bytes),
-                 amounts.other_threads.variance);
-  maker.AddOther(kSlack, amounts.slack_bytes, Cell(), amounts.slack_variance);
+  const Amount others = KeepTop(
+      limit, [](const Amount& amount) { return amount.bytes; },
+      &amounts.places);
+  PlaceTableMaker<Amount> maker(
+      by, ColumnsOf(static_cast<double>(pages.model().RssBytes()),
+                    pages.model().sampled() || heap.sampled()));
+  maker.AddPlaces(amounts.places);
+  const auto add = [&maker](absl::string_view name, const Amount& amount) {
+    if (SignedNumber(amount.bytes) != 0) maker.AddNamed(name, amount);
+  };
+  const auto without_heap = [](double bytes, double variance) {
+    return Amount{{}, bytes, 0, variance, /*has_heap=*/false};
+  };
+  add(kOtherPlaces, others);
+  add(kOtherThreads, amounts.other_threads);
+  add(kSlack, without_heap(amounts.slack_bytes, amounts.slack_variance));
   const auto own = static_cast<double>(
       pages.TracingBytesOf(static_cast<uint64_t>(amounts.before_bytes)));
-  maker.AddOther(kBeforeTracing, amounts.before_bytes - own, Cell(), 0);
-  maker.AddOther(kTracingItself, own + amounts.tracing_bytes, Cell(), 0);
-  maker.AddOther(kUnattributed,
-                 static_cast<double>(pages.model().UnattributedBytes()), Cell(),
-                 amounts.variance);
+  add(kBeforeTracing, without_heap(amounts.before_bytes - own, 0));
+  add(kTracingItself, without_heap(own + amounts.tracing_bytes, 0));
+  maker.AddNamed(
+      kUnattributed,
+      without_heap(static_cast<double>(pages.model().UnattributedBytes()),
+                   amounts.variance));
   return maker.Take();
 }
 

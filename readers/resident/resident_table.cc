@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/output/whole_number.h"
 #include "readers/page_errors/sample_errors.h"
+#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/page_mappings.h"
 #include "readers/resident/resident_replay.h"
@@ -24,6 +25,7 @@ struct Amount {
   uint64_t unowned_pages = 0;  // by mapping
   double variance = 0;         // of pages, where they were sampled
 
+  bool IsNothing() const { return pages == 0 && unowned_pages == 0; }
   void Add(const Amount& other) {
     variance += other.variance;
     pages += other.pages;
@@ -104,11 +106,8 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
     if (!owner.before_tracing() && IsOther(owner, threads)) {
       amount = &amounts.other_threads;
     } else if (!owner.before_tracing()) {
-      const uint32_t number = numbers.NumberOf(id, replay.OriginOf(owner));
-      if (number == amounts.places.size()) {
-        amounts.places.push_back({table.places()[number]});
-      }
-      amount = &amounts.places[number];
+      amount = &RowOfPlace(numbers.NumberOf(id, replay.OriginOf(owner)),
+                           table.places(), &amounts.places);
     }
     amount->pages += pages;
     if (owner.inferred) amount->inferred_pages += pages;
@@ -132,9 +131,7 @@ Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   OriginNumbers numbers(GroupBy::kMapping, &replay.index(), &table);
   const auto number_of = [&](uint32_t mapping) {
     const uint32_t number = numbers.NumberOf(mapping, {.mapping = mapping});
-    if (number == amounts.places.size()) {
-      amounts.places.push_back({table.places()[number]});
-    }
+    RowOfPlace(number, table.places(), &amounts.places);
     return number;
   };
   ForEachMapped(
@@ -162,85 +159,60 @@ Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   return amounts;
 }
 
-std::vector<Table::Heading> Headings(GroupBy by, bool with_errors) {
-  std::vector<Table::Heading> headings = PlaceHeadings(by);
-  headings.insert(headings.end(),
-                  {{"resident_bytes", "resident", CellLook::kBytes},
-                   {"pages", "pages"},
-                   {"share", "share", CellLook::kShare},
-                   {"inferred_bytes", "inferred", CellLook::kBytes}});
-  if (by == GroupBy::kMapping) {
-    headings.push_back({"unowned_bytes", "no owner", CellLook::kBytes});
-  }
-  if (with_errors) {
-    headings.push_back({"error_bytes", "std error", CellLook::kBytes});
-  }
-  return headings;
-}
-
 // A page's thread, and what the page is part of, are known.
 bool HasErrors(GroupBy by, const ResidentReplay& replay) {
   return replay.model().sampled() ||
          (replay.infers() && by != GroupBy::kThread && by != GroupBy::kMapping);
 }
 
-class TableMaker {
- public:
-  TableMaker(GroupBy by, const ResidentReplay& replay)
-      : by_(by), model_(replay.model()), with_errors_(HasErrors(by, replay)) {
-    table_.headings = Headings(by, with_errors_);
-  }
+double ShareOfRss(int64_t bytes, const ResidentModel& model) {
+  const auto rss = static_cast<double>(model.RssBytes());
+  return rss > 0 ? static_cast<double>(bytes) / rss : 0.0;
+}
 
-  void AddPlace(const Amount& amount) {
-    ++table_.places;
-    AddAmount(amount, PlaceCells(by_, amount.place));
-  }
-  void AddOther(absl::string_view name, const Amount& amount) {
-    if (amount.pages != 0 || amount.unowned_pages != 0) {
-      AddAmount(amount, NameCells(by_, name));
-    }
-  }
-  // `variance`: of all pages that have an owner.
-  void AddUnattributed(double variance) {
-    const int64_t bytes = model_.UnattributedBytes();
-    std::vector<Cell> cells = NameCells(by_, kUnattributed);
-    cells.emplace_back(bytes);
-    cells.emplace_back(bytes / static_cast<int64_t>(model_.page_bytes()));
-    cells.push_back(Share(static_cast<double>(bytes)));
-    cells.resize(table_.headings.size());
-    // What is charged to one place or another is part of RSS in any case.
-    if (model_.sampled()) cells.back() = Error(variance);
-    table_.rows.push_back(std::move(cells));
-  }
-  Table Take() { return std::move(table_); }
+uint64_t ErrorBytes(double variance, const ResidentModel& model) {
+  return WholeNumber(std::sqrt(variance) *
+                     static_cast<double>(model.page_bytes()));
+}
 
- private:
-  Cell Share(double bytes) const {
-    const auto rss = static_cast<double>(model_.RssBytes());
-    return rss > 0 ? bytes / rss : 0.0;
+TableColumns<Amount> ColumnsOf(GroupBy by, const ResidentReplay& replay) {
+  const ResidentModel& model = replay.model();
+  const uint64_t page_bytes = model.page_bytes();
+  TableColumns<Amount> columns;
+  columns.Add("resident_bytes", "resident", CellLook::kBytes,
+              [=](const auto& of) { return of.pages * page_bytes; });
+  columns.Add("pages", "pages", [](const auto& of) { return of.pages; });
+  columns.Add("share", "share", CellLook::kShare, [&model](const auto& of) {
+    const uint64_t bytes = of.pages * model.page_bytes();
+    return ShareOfRss(static_cast<int64_t>(bytes), model);
+  });
+  columns.Add("inferred_bytes", "inferred", CellLook::kBytes,
+              [=](const auto& of) { return of.inferred_pages * page_bytes; });
+  if (by == GroupBy::kMapping) {
+    columns.Add("unowned_bytes", "no owner", CellLook::kBytes,
+                [=](const auto& of) { return of.unowned_pages * page_bytes; });
   }
-  Cell Error(double variance) const {
-    return WholeNumber(std::sqrt(variance) *
-                       static_cast<double>(model_.page_bytes()));
+  if (HasErrors(by, replay)) {
+    columns.Add(
+        "error_bytes", "std error", CellLook::kBytes,
+        [&model](const auto& of) { return ErrorBytes(of.variance, model); });
   }
-  void AddAmount(const Amount& amount, std::vector<Cell> cells) {
-    const uint64_t bytes = amount.pages * model_.page_bytes();
-    cells.emplace_back(bytes);
-    cells.emplace_back(amount.pages);
-    cells.push_back(Share(static_cast<double>(bytes)));
-    cells.emplace_back(amount.inferred_pages * model_.page_bytes());
-    if (by_ == GroupBy::kMapping) {
-      cells.emplace_back(amount.unowned_pages * model_.page_bytes());
-    }
-    if (with_errors_) cells.push_back(Error(amount.variance));
-    table_.rows.push_back(std::move(cells));
-  }
+  return columns;
+}
 
-  const GroupBy by_;
-  const ResidentModel& model_;
-  const bool with_errors_;
-  Table table_;
-};
+// What has no owner. `variance`: of all pages that have one.
+void AddUnattributed(GroupBy by, const ResidentModel& model, double variance,
+                     Table* table) {
+  const int64_t bytes = model.UnattributedBytes();
+  std::vector<Cell> cells = NameCells(by, kUnattributed);
+  cells.emplace_back(bytes);
+  cells.emplace_back(bytes / static_cast<int64_t>(model.page_bytes()));
+  cells.emplace_back(ShareOfRss(bytes, model));
+  cells.resize(table->headings.size());
+  // What is charged to one place or another is part of RSS in any case.
+  if (model.sampled()) cells.back() = ErrorBytes(variance, model);
+  table->rows.push_back(std::move(cells));
+}
 
 // "1.2 MiB of libc.so.6, ...": the largest few.
 std::string UnownedText(const ResidentReplay& replay) {
@@ -270,28 +242,14 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
   Amounts amounts = by == GroupBy::kMapping ? ByMapping(replay, threads)
                                             : ByOwner(by, replay, threads);
   std::vector<Amount>& places = amounts.places;
-  places.erase(std::remove_if(places.begin(), places.end(),
-                              [](const Amount& amount) {
-                                return amount.pages == 0 &&
-                                       amount.unowned_pages == 0;
-                              }),
-               places.end());
-  std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
-    return a.pages != b.pages ? a.pages > b.pages : a.place < b.place;
-  });
-  TableMaker maker(by, replay);
-  Amount others;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (limit == 0 || i < limit) {
-      maker.AddPlace(places[i]);
-    } else {
-      others.Add(places[i]);
-    }
-  }
+  places.erase(
+      std::remove_if(places.begin(), places.end(),
+                     [](const Amount& amount) { return amount.IsNothing(); }),
+      places.end());
+  const Amount others = KeepTop(
+      limit, [](const Amount& amount) { return amount.pages; }, &places);
   amounts.before.pages +=
       replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
-  maker.AddOther(kOtherPlaces, others);
-  maker.AddOther(kOtherThreads, amounts.other_threads);
   // By mapping most of it is not there.
   Amount tracing;
   if (by != GroupBy::kMapping) {
@@ -300,10 +258,18 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
         replay.TracingBytesOf(amounts.before.pages * page_bytes) / page_bytes;
     amounts.before.pages -= tracing.pages;
   }
-  maker.AddOther(kBeforeTracing, amounts.before);
-  maker.AddOther(kTracingItself, tracing);
-  maker.AddUnattributed(amounts.variance);
-  return maker.Take();
+  PlaceTableMaker<Amount> maker(by, ColumnsOf(by, replay));
+  maker.AddPlaces(places);
+  const auto add = [&maker](absl::string_view name, const Amount& amount) {
+    if (!amount.IsNothing()) maker.AddNamed(name, amount);
+  };
+  add(kOtherPlaces, others);
+  add(kOtherThreads, amounts.other_threads);
+  add(kBeforeTracing, amounts.before);
+  add(kTracingItself, tracing);
+  Table table = maker.Take();
+  AddUnattributed(by, replay.model(), amounts.variance, &table);
+  return table;
 }
 
 std::string SampledText(const Header& header) {

@@ -1,13 +1,16 @@
 #include "readers/gil/gil_tables.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/output/cells.h"
+#include "readers/output/table_columns.h"
 #include "readers/places/place.h"
+#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/run/frame_budget.h"
 #include "readers/run/own_code.h"
@@ -17,16 +20,6 @@ namespace {
 
 constexpr size_t kMatrixThreads = 6;
 
-double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-double Share(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0
-                    : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-// For people: "1.234".
-Cell ShortSeconds(uint64_t ns) { return absl::StrFormat("%.3f", Seconds(ns)); }
-
 Place OwnPlaceOf(const GilReplay& replay, uint32_t stack) {
   return PlaceOf(GroupBy::kLine, replay.index(), Origin{.stack = stack});
 }
@@ -35,73 +28,75 @@ Cell PlaceCell(const GilReplay& replay, uint32_t stack) {
   return stack == 0 ? Cell() : Cell(LabelOf(OwnPlaceOf(replay, stack)));
 }
 
-Cell TextCell(std::string text) {
-  return text.empty() ? Cell() : Cell(std::move(text));
-}
-
-// A cell that a text has in another form.
-Cell SecondsCell(uint64_t ns, TableFormat format) {
-  return format == TableFormat::kText ? ShortSeconds(ns) : Cell(Seconds(ns));
+std::string ThreadName(const GilReplay& replay, uint32_t thread) {
+  return std::string(replay.index().LatestThreadLabel(thread));
 }
 
 // A GIL's columns, and those of an interpreter that stops all threads.
-std::vector<Table::Heading> ThreadHeadings(bool has_gil, bool stops) {
-  std::vector<Table::Heading> all = {{"thread", "thread", CellLook::kKey}};
-  const auto add = [&all](bool there, Table::Heading heading) {
-    if (there) all.push_back(std::move(heading));
-  };
-  add(has_gil, {"held_share", "holds", CellLook::kShare});
-  add(true, {"waiting_share", "waits", CellLook::kShare});
-  add(stops, {"stopped_share", "stopped", CellLook::kShare});
-  add(true, {"without_share", "without", CellLook::kShare});
-  add(true, {"total_s", "of s"});
-  add(has_gil, {"takes", "takes"});
-  add(true, {"longest_wait_s", "longest"});
-  add(true, {"longest_wait_for", "wait for", CellLook::kName});
-  add(has_gil, {"held_s", "holds s"});
-  add(true, {"waiting_s", "waits s"});
-  add(stops, {"stopped_s", "stopped s"});
-  add(true, {"without_s", "without s"});
-  add(true, {"waits", "waits"});
-  return all;
-}
-
 Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
-  Table table;
   const bool has_gil = !replay.HasLocksAlone();
-  table.headings = ThreadHeadings(has_gil, replay.free_threaded());
-  for (const uint32_t thread : GilThreadsOf(replay, keep)) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    const GilThreadTimes& times = replay.threads()[thread];
-    const uint64_t total = times.TotalNs(replay.end_ns());
-    const uint64_t without = times.WithoutNs(replay.end_ns());
-    const bool waited = times.longest.wait_ns > 0;
-    const auto seconds = [&](uint64_t ns) { return SecondsCell(ns, format); };
-    std::vector<Cell> row = {
-        std::string(replay.index().LatestThreadLabel(thread))};
-    if (has_gil) row.push_back(Share(times.held_ns, total));
-    row.push_back(Share(times.waited_ns, total));
-    if (replay.free_threaded()) row.push_back(Share(times.stopped_ns, total));
-    row.push_back(Share(without, total));
-    row.push_back(seconds(total));
-    if (has_gil) row.push_back(times.takes);
-    row.push_back(waited ? seconds(times.longest.wait_ns) : Cell());
-    row.push_back(waited ? Cell(GilHolderName(replay, times.longest.holder))
-                         : Cell());
-    if (has_gil) row.push_back(seconds(times.held_ns));
-    row.push_back(seconds(times.waited_ns));
-    if (replay.free_threaded()) row.push_back(seconds(times.stopped_ns));
-    row.push_back(seconds(without));
-    row.push_back(times.waits);
-    table.rows.push_back(std::move(row));
+  const bool stops = replay.free_threaded();
+  TableColumns<uint32_t> columns;
+  const auto times = [&replay](uint32_t thread) -> const GilThreadTimes& {
+    return replay.threads()[thread];
+  };
+  const auto total = [&](uint32_t thread) {
+    return times(thread).TotalNs(replay.end_ns());
+  };
+  // Of each column both the share, which comes first, and the seconds.
+  struct Part {
+    bool is_there;
+    std::string name, title;
+    std::function<uint64_t(uint32_t)> ns;
+  };
+  const Part parts[] = {{has_gil, "held", "holds",
+                         [=](uint32_t of) { return times(of).held_ns; }},
+                        {true, "waiting", "waits",
+                         [=](uint32_t of) { return times(of).waited_ns; }},
+                        {stops, "stopped", "stopped",
+                         [=](uint32_t of) { return times(of).stopped_ns; }},
+                        {true, "without", "without", [&, times](uint32_t of) {
+                           return times(of).WithoutNs(replay.end_ns());
+                         }}};
+  columns.Add("thread", "thread", CellLook::kKey, [&replay](uint32_t thread) {
+    return ThreadName(replay, thread);
+  });
+  for (const Part& part : parts) {
+    if (!part.is_there) continue;
+    columns.Add(
+        part.name + "_share", part.title, CellLook::kShare,
+        [=, ns = part.ns](uint32_t of) { return ShareOf(ns(of), total(of)); });
   }
-  return table;
+  columns.Add("total_s", "of s",
+              [=](uint32_t of) { return SecondsCell(total(of), format); });
+  if (has_gil)
+    columns.Add("takes", "takes", [=](uint32_t of) { return times(of).takes; });
+  columns.Add("longest_wait_s", "longest", [=](uint32_t of) {
+    const uint64_t ns = times(of).longest.wait_ns;
+    return ns > 0 ? SecondsCell(ns, format) : Cell();
+  });
+  columns.Add("longest_wait_for", "wait for", CellLook::kName,
+              [=, &replay](uint32_t of) {
+                const GilWait& longest = times(of).longest;
+                return longest.wait_ns > 0
+                           ? Cell(GilHolderName(replay, longest.holder))
+                           : Cell();
+              });
+  for (const Part& part : parts) {
+    if (!part.is_there) continue;
+    columns.Add(
+        part.name + "_s", part.title + " s",
+        [=, ns = part.ns](uint32_t of) { return SecondsCell(ns(of), format); });
+  }
+  columns.Add("waits", "waits", [=](uint32_t of) { return times(of).waits; });
+  return columns.Make(GilThreadsOf(replay, keep), limit);
 }
 
 Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                   TableFormat format) {
-  std::vector<std::pair<GilReplay::Pair, uint64_t>> pairs;
+  using Blocked = std::pair<GilReplay::Pair, uint64_t>;
+  std::vector<Blocked> pairs;
   uint64_t all = 0;
   for (const auto& [pair, ns] : replay.blocked_ns()) {
     all += ns;
@@ -110,56 +105,62 @@ Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::pair(b.second, a.first) < std::pair(a.second, b.first);
   });
-  Table table;
-  table.headings = {{"waiter", "waiter", CellLook::kName},
-                    {"holder", "for", CellLook::kName},
-                    {"waiting_s", "waits s"},
-                    {"share", "share", CellLook::kShare}};
-  for (const auto& [pair, ns] : pairs) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    table.rows.push_back(
-        {std::string(replay.index().LatestThreadLabel(pair.first)),
-         GilHolderName(replay, pair.second), SecondsCell(ns, format),
-         Share(ns, all)});
-  }
-  return table;
+  TableColumns<Blocked> columns;
+  columns.Add("waiter", "waiter", CellLook::kName, [&](const auto& of) {
+    return ThreadName(replay, of.first.first);
+  });
+  columns.Add("holder", "for", CellLook::kName, [&](const auto& of) {
+    return GilHolderName(replay, of.first.second);
+  });
+  columns.Add("waiting_s", "waits s",
+              [=](const auto& of) { return SecondsCell(of.second, format); });
+  columns.Add("share", "share", CellLook::kShare,
+              [=](const auto& of) { return ShareOf(of.second, all); });
+  return columns.Make(pairs, limit);
 }
 
 Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                TableFormat format) {
-  Table table;
-  table.headings = {{"waiter", "waiter", CellLook::kName},
-                    {"at_s", "at s"},
-                    {"wait_s", "waits s"},
-                    {"holder", "for", CellLook::kName},
-                    {"waiter_line", "waiter's line", CellLook::kName},
-                    {"holder_line", "holder's line", CellLook::kName},
-                    {"holder_calls", "in call", CellLook::kName},
-                    {"waiter_stack", "waiter's stack", CellLook::kName},
-                    {"holder_stack", "holder's stack", CellLook::kName}};
-  FrameBudget budget;
+  std::vector<GilWait> waits;
   for (const GilWait& wait : replay.worst()) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    if (!keep->Keeps(wait.thread)) continue;
-    const uint32_t held_at = wait.holder_place.stack;
-    table.rows.push_back(
-        {std::string(replay.index().LatestThreadLabel(wait.thread)),
-         SecondsCell(wait.begin_ns, format), SecondsCell(wait.wait_ns, format),
-         GilHolderName(replay, wait.holder), PlaceCell(replay, wait.stack),
-         PlaceCell(replay, held_at),
-         TextCell(GilCallText(replay, wait.holder_place)),
-         TextCell(replay.index().StackText(wait.stack, &budget)),
-         TextCell(replay.index().StackText(held_at, &budget))});
+    if (keep->Keeps(wait.thread)) waits.push_back(wait);
   }
-  return table;
+  FrameBudget budget;
+  const auto stack = [&](uint32_t id) {
+    return TextCell(replay.index().StackText(id, &budget));
+  };
+  TableColumns<GilWait> columns;
+  columns.Add("waiter", "waiter", CellLook::kName,
+              [&](const auto& of) { return ThreadName(replay, of.thread); });
+  columns.Add("at_s", "at s",
+              [=](const auto& of) { return SecondsCell(of.begin_ns, format); });
+  columns.Add("wait_s", "waits s",
+              [=](const auto& of) { return SecondsCell(of.wait_ns, format); });
+  columns.Add("holder", "for", CellLook::kName,
+              [&](const auto& of) { return GilHolderName(replay, of.holder); });
+  columns.Add("waiter_line", "waiter's line", CellLook::kName,
+              [&](const auto& of) { return PlaceCell(replay, of.stack); });
+  columns.Add(
+      "holder_line", "holder's line", CellLook::kName,
+      [&](const auto& of) { return PlaceCell(replay, of.holder_place.stack); });
+  columns.Add("holder_calls", "in call", CellLook::kName, [&](const auto& of) {
+    return TextCell(GilCallText(replay, of.holder_place));
+  });
+  columns.Add("waiter_stack", "waiter's stack", CellLook::kName,
+              [&](const auto& of) { return stack(of.stack); });
+  columns.Add("holder_stack", "holder's stack", CellLook::kName,
+              [&](const auto& of) { return stack(of.holder_place.stack); });
+  return columns.Make(waits, limit);
 }
 
+// A line that held the GIL while others waited, and what it called.
+struct BlockingPlace {
+  Place place;
+  std::string calls;
+  uint64_t ns;
+};
+
 Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
-  struct Row {
-    uint64_t ns;
-    Place place;
-    std::string calls;
-  };
   absl::flat_hash_map<std::pair<Place, std::string>, uint64_t> sums;
   uint64_t all = 0;
   for (const GilThreadTimes& times : replay.threads()) {
@@ -168,59 +169,56 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   for (const auto& [place, ns] : replay.blocked_by_place()) {
     sums[{OwnPlaceOf(replay, place.stack), GilCallText(replay, place)}] += ns;
   }
-  std::vector<Row> rows;
+  std::vector<BlockingPlace> rows;
   for (const auto& [key, ns] : sums) {
-    rows.push_back({ns, key.first, key.second});
+    rows.push_back({key.first, key.second, ns});
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    if (a.ns != b.ns) return a.ns > b.ns;
-    return std::tie(a.place, a.calls) < std::tie(b.place, b.calls);
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.ns, a.place, a.calls) < std::tie(a.ns, b.place, b.calls);
   });
-  Table table;
-  table.headings = PlaceHeadings(GroupBy::kLine);
-  table.headings.push_back({"blocked_s", "others wait s"});
-  table.headings.push_back({"share", "share", CellLook::kShare});
-  table.headings.push_back({"calls", "in call", CellLook::kName});
-  for (const Row& row : rows) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    std::vector<Cell> cells = PlaceCells(GroupBy::kLine, row.place);
-    cells.push_back(SecondsCell(row.ns, format));
-    cells.push_back(Share(row.ns, all));
-    cells.push_back(TextCell(row.calls));
-    table.rows.push_back(std::move(cells));
-  }
-  table.places = table.rows.size();
-  return table;
+  if (limit != 0 && rows.size() > limit) rows.resize(limit);
+  TableColumns<BlockingPlace> columns;
+  columns.Add("blocked_s", "others wait s",
+              [=](const auto& of) { return SecondsCell(of.ns, format); });
+  columns.Add("share", "share", CellLook::kShare,
+              [=](const auto& of) { return ShareOf(of.ns, all); });
+  columns.Add("calls", "in call", CellLook::kName,
+              [](const auto& of) { return TextCell(of.calls); });
+  PlaceTableMaker<BlockingPlace> maker(GroupBy::kLine, std::move(columns));
+  maker.AddPlaces(rows);
+  return maker.Take();
 }
 
 Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
-  Table table;
-  table.headings = {{"interpreter", "interpreter"},
-                    {"held_share", "held", CellLook::kShare},
-                    {"total_s", "of s"},
-                    {"held_s", "held s"},
-                    {"waiting_s", "waits s"},
-                    {"longest_wait_s", "longest"},
-                    {"threads", "threads"},
-                    {"takes", "takes"},
-                    {"waits", "waits"}};
-  for (const GilTimes& gil : replay.EachGil()) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    const uint64_t total = std::max(
-        gil.held_ns, replay.end_ns() - std::min(replay.end_ns(), gil.first_ns));
-    table.rows.push_back({uint64_t{gil.number} - 1, Share(gil.held_ns, total),
-                          SecondsCell(total, format),
-                          SecondsCell(gil.held_ns, format),
-                          SecondsCell(gil.waited_ns, format),
-                          SecondsCell(gil.longest_ns, format), gil.threads,
-                          gil.takes, gil.waits});
-  }
-  return table;
+  const auto total = [&replay](const GilTimes& gil) {
+    return std::max(gil.held_ns,
+                    replay.end_ns() - std::min(replay.end_ns(), gil.first_ns));
+  };
+  TableColumns<GilTimes> columns;
+  columns.Add("interpreter", "interpreter",
+              [](const auto& of) { return uint64_t{of.number} - 1; });
+  columns.Add("held_share", "held", CellLook::kShare,
+              [=](const auto& of) { return ShareOf(of.held_ns, total(of)); });
+  columns.Add("total_s", "of s",
+              [=](const auto& of) { return SecondsCell(total(of), format); });
+  columns.Add("held_s", "held s",
+              [=](const auto& of) { return SecondsCell(of.held_ns, format); });
+  columns.Add("waiting_s", "waits s", [=](const auto& of) {
+    return SecondsCell(of.waited_ns, format);
+  });
+  columns.Add("longest_wait_s", "longest", [=](const auto& of) {
+    return SecondsCell(of.longest_ns, format);
+  });
+  columns.Add("threads", "threads", [](const auto& of) { return of.threads; });
+  columns.Add("takes", "takes", [](const auto& of) { return of.takes; });
+  columns.Add("waits", "waits", [](const auto& of) { return of.waits; });
+  return columns.Make(replay.EachGil(), limit);
 }
 
 Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                TableFormat format) {
-  std::vector<std::pair<WorldStops::Key, StopSums>> rows;
+  using Stop = std::pair<WorldStops::Key, StopSums>;
+  std::vector<Stop> rows;
   for (const auto& entry : replay.stops().sums()) {
     if (keep->Keeps(entry.first.first)) rows.push_back(entry);
   }
@@ -230,25 +228,27 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   };
   std::sort(rows.begin(), rows.end(),
             [&](const auto& a, const auto& b) { return order(a) < order(b); });
-  Table table;
-  table.headings = {{"thread", "thread", CellLook::kName},
-                    {"stops", "stops"},
-                    {"paused_s", "for s"},
-                    {"longest_s", "longest"},
-                    {"others_stood_s", "others stand s"},
-                    {"line", "line", CellLook::kName},
-                    {"calls", "in call", CellLook::kName}};
-  for (const auto& [key, sums] : rows) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    table.rows.push_back(
-        {std::string(replay.index().LatestThreadLabel(key.first)), sums.stops,
-         SecondsCell(sums.paused_ns, format),
-         SecondsCell(sums.longest_ns, format),
-         SecondsCell(sums.stood_ns, format),
-         PlaceCell(replay, key.second.stack),
-         TextCell(GilCallText(replay, key.second))});
-  }
-  return table;
+  TableColumns<Stop> columns;
+  columns.Add("thread", "thread", CellLook::kName, [&](const auto& of) {
+    return ThreadName(replay, of.first.first);
+  });
+  columns.Add("stops", "stops", [](const auto& of) { return of.second.stops; });
+  columns.Add("paused_s", "for s", [=](const auto& of) {
+    return SecondsCell(of.second.paused_ns, format);
+  });
+  columns.Add("longest_s", "longest", [=](const auto& of) {
+    return SecondsCell(of.second.longest_ns, format);
+  });
+  columns.Add("others_stood_s", "others stand s", [=](const auto& of) {
+    return SecondsCell(of.second.stood_ns, format);
+  });
+  columns.Add("line", "line", CellLook::kName, [&](const auto& of) {
+    return PlaceCell(replay, of.first.second.stack);
+  });
+  columns.Add("calls", "in call", CellLook::kName, [&](const auto& of) {
+    return TextCell(GilCallText(replay, of.first.second));
+  });
+  return columns.Make(rows, limit);
 }
 
 }  // namespace
@@ -341,13 +341,14 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
       const auto found = blocked.find({threads[i], holder});
       const uint64_t ns = found == blocked.end() ? 0 : found->second;
       others -= std::min(others, ns);
-      return ns == 0 ? Cell() : ShortSeconds(ns);
+      return ns == 0 ? Cell() : SecondsCell(ns, TableFormat::kText);
     };
     std::vector<Cell> row = {
         absl::StrCat(i + 1, " ", replay.index().LatestThreadLabel(threads[i]))};
     for (const uint32_t holder : threads) row.push_back(cell(holder));
     const Cell nobody = cell(GilReplay::kHandover);
-    row.push_back(others == 0 ? Cell() : ShortSeconds(others));
+    row.push_back(others == 0 ? Cell()
+                              : SecondsCell(others, TableFormat::kText));
     row.push_back(nobody);
     table.rows.push_back(std::move(row));
   }

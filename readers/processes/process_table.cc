@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "readers/output/cells.h"
+#include "readers/output/table_columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -29,13 +31,7 @@ std::string GrownThere(const ProcessRun& run) {
   return HumanBytes(static_cast<double>(run.growth.line_bytes));
 }
 
-Cell IfKnown(const std::string& text) {
-  return text.empty() ? Cell() : Cell(text);
-}
-
 Cell IfKnown(uint64_t bytes) { return bytes == 0 ? Cell() : Cell(bytes); }
-
-double Seconds(uint64_t us) { return static_cast<double>(us) / 1e6; }
 
 // Whose row is shown: those that had most.
 std::vector<bool> Shown(const ProcessFamily& family, uint64_t limit) {
@@ -59,51 +55,67 @@ std::string NameOf(const FamilyMember& member) {
                       member.run.pid, " ", member.run.program);
 }
 
+// A process, and its part of what all had at their peak.
+struct MemberRow {
+  const FamilyMember& member;
+  const ProcessRun& run;
+  uint64_t share_bytes;
+};
+using MemberColumns = TableColumns<MemberRow>;
+
 // All that is known, for machines.
-void FillAll(const ProcessFamily& family, const FamilyPeak& peak,
-             const std::vector<bool>& shown, Table* table) {
-  table->headings = {{"pid"},          {"parent_pid"},   {"depth"},
-                     {"command"},      {"peak_bytes"},   {"pss_peak_bytes"},
-                     {"share_bytes"},  {"growth_bytes"}, {"start_s"},
-                     {"duration_s"},   {"end"},          {"top_line"},
-                     {"growing_line"}, {"file"}};
-  for (size_t i = 0; i < shown.size(); ++i) {
-    if (!shown[i]) continue;
-    const FamilyMember& member = family.members()[i];
-    const ProcessRun& run = member.run;
-    const bool grows = Grows(run);
-    table->rows.push_back(
-        {uint64_t{run.pid}, uint64_t{run.parent_pid}, uint64_t{member.depth},
-         run.command, run.peak_bytes, IfKnown(run.pss_peak_bytes),
-         peak.shares[i], grows ? run.growth.bytes : uint64_t{0},
-         Seconds(run.begin_us - family.BeginUs()),
-         Seconds(run.end_us - run.begin_us), run.end, IfKnown(run.top_line),
-         IfKnown(grows ? run.growth.line : ""), run.file});
-  }
+MemberColumns AllColumns(const ProcessFamily& family) {
+  MemberColumns columns;
+  columns.Add("pid", [](const auto& of) { return uint64_t{of.run.pid}; });
+  columns.Add("parent_pid",
+              [](const auto& of) { return uint64_t{of.run.parent_pid}; });
+  columns.Add("depth",
+              [](const auto& of) { return uint64_t{of.member.depth}; });
+  columns.Add("command", [](const auto& of) { return of.run.command; });
+  columns.Add("peak_bytes", [](const auto& of) { return of.run.peak_bytes; });
+  columns.Add("pss_peak_bytes",
+              [](const auto& of) { return IfKnown(of.run.pss_peak_bytes); });
+  columns.Add("share_bytes", [](const auto& of) { return of.share_bytes; });
+  columns.Add("growth_bytes", [](const auto& of) {
+    return Grows(of.run) ? of.run.growth.bytes : uint64_t{0};
+  });
+  columns.Add("start_s", [&family](const auto& of) {
+    return SecondsOfUs(of.run.begin_us - family.BeginUs());
+  });
+  columns.Add("duration_s", [](const auto& of) {
+    return SecondsOfUs(of.run.end_us - of.run.begin_us);
+  });
+  columns.Add("end", [](const auto& of) { return of.run.end; });
+  columns.Add("top_line",
+              [](const auto& of) { return TextCell(of.run.top_line); });
+  columns.Add("growing_line", [](const auto& of) {
+    return Grows(of.run) ? TextCell(of.run.growth.line) : Cell();
+  });
+  columns.Add("file", [](const auto& of) { return of.run.file; });
+  return columns;
 }
 
-void FillForPeople(const ProcessFamily& family, const FamilyPeak& peak,
-                   const std::vector<bool>& shown, Table* table) {
-  table->headings = {{"peak_bytes", "peak", CellLook::kBytes},
-                     {"pss_peak_bytes", "PSS peak", CellLook::kBytes},
-                     {"share_bytes", "together", CellLook::kBytes},
-                     {"duration", "time"},
-                     {"process", "process", CellLook::kName},
-                     {"top_line", "most at", CellLook::kName}};
-  bool knows_pss = false;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    if (!shown[i]) continue;
-    const FamilyMember& member = family.members()[i];
-    const ProcessRun& run = member.run;
-    knows_pss |= run.pss_peak_bytes != 0;
-    table->rows.push_back({run.peak_bytes, IfKnown(run.pss_peak_bytes),
-                           peak.shares[i],
-                           HumanSeconds(run.end_us - run.begin_us),
-                           NameOf(member), IfKnown(run.top_line)});
+MemberColumns ColumnsForPeople(const std::vector<MemberRow>& rows) {
+  const bool knows_pss =
+      std::any_of(rows.begin(), rows.end(),
+                  [](const auto& of) { return of.run.pss_peak_bytes != 0; });
+  MemberColumns columns;
+  columns.Add("peak_bytes", "peak", CellLook::kBytes,
+              [](const auto& of) { return of.run.peak_bytes; });
+  if (knows_pss) {
+    columns.Add("pss_peak_bytes", "PSS peak", CellLook::kBytes,
+                [](const auto& of) { return IfKnown(of.run.pss_peak_bytes); });
   }
-  if (knows_pss) return;
-  table->headings.erase(table->headings.begin() + 1);
-  for (auto& row : table->rows) row.erase(row.begin() + 1);
+  columns.Add("share_bytes", "together", CellLook::kBytes,
+              [](const auto& of) { return of.share_bytes; });
+  columns.Add("duration", "time", [](const auto& of) {
+    return HumanSeconds(of.run.end_us - of.run.begin_us);
+  });
+  columns.Add("process", "process", CellLook::kName,
+              [](const auto& of) { return NameOf(of.member); });
+  columns.Add("top_line", "most at", CellLook::kName,
+              [](const auto& of) { return TextCell(of.run.top_line); });
+  return columns;
 }
 
 // Those that grew most come first.
@@ -173,11 +185,15 @@ size_t Runs(const ProcessFamily& family) {
 
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
                    uint64_t limit, TableFormat format) {
-  Table table;
-  const auto fill = format == TableFormat::kText ? FillForPeople : FillAll;
-  fill(family, peak, Shown(family, limit), &table);
-  table.places = table.rows.size();
-  return table;
+  std::vector<MemberRow> rows;
+  const std::vector<bool> shown = Shown(family, limit);
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const FamilyMember& member = family.members()[i];
+    if (shown[i]) rows.push_back({member, member.run, peak.shares[i]});
+  }
+  return (format == TableFormat::kText ? ColumnsForPeople(rows)
+                                       : AllColumns(family))
+      .Make(rows);
 }
 
 std::string ProcessHeading(const ProcessFamily& family,

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_format.h"
+#include "readers/output/cells.h"
+#include "readers/output/table_columns.h"
 
 namespace pymemrun {
 namespace {
@@ -13,13 +14,15 @@ struct StateColumn {
   const char* title;  // as in text
 };
 // By ThreadState.
-constexpr StateColumn kColumns[kThreadStates] = {
-    {"running_gil", "with GIL"}, {"running", "runs"},
-    {"runnable", "wants CPU"},
-    {"gil", "S(GIL)"},           {"lock", "lock"},      {"io", "I/O"},
-    {"sleep", "sleep"},          {"page_fault", "fault"}, {"other", "other"}};
-
-double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+constexpr StateColumn kColumns[kThreadStates] = {{"running_gil", "with GIL"},
+                                                 {"running", "runs"},
+                                                 {"runnable", "wants CPU"},
+                                                 {"gil", "S(GIL)"},
+                                                 {"lock", "lock"},
+                                                 {"io", "I/O"},
+                                                 {"sleep", "sleep"},
+                                                 {"page_fault", "fault"},
+                                                 {"other", "other"}};
 
 // Whether it is known how long that thread was in that state.
 bool Knows(const StateReplay& replay, const ThreadStates& states,
@@ -39,11 +42,6 @@ bool Knows(const StateReplay& replay, const ThreadStates& states,
   }
 }
 
-Cell SecondsCell(uint64_t ns, TableFormat format) {
-  if (format != TableFormat::kText) return Seconds(ns);
-  return absl::StrFormat("%.3f", Seconds(ns));
-}
-
 const char* TitleOf(const StateColumn& column, const StateReplay& replay) {
   const bool is_gil =
       &column == &kColumns[static_cast<size_t>(ThreadState::kGil)];
@@ -61,10 +59,9 @@ std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
     const StateNanos& ns = states[thread].times.ns;
     order.push_back({ns[0] + ns[1], thread});
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) {
-    return a.first > b.first;
-  });
+  std::stable_sort(
+      order.begin(), order.end(),
+      [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<uint32_t> threads;
   for (const auto& [ran, thread] : order) threads.push_back(thread);
   return threads;
@@ -72,42 +69,41 @@ std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
 
 Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
-  Table table;
-  table.headings.push_back({"thread", "thread", CellLook::kKey});
-  for (const StateColumn& column : kColumns) {
-    table.headings.push_back({std::string(column.name) + "_share",
-                              TitleOf(column, replay), CellLook::kShare});
+  TableColumns<uint32_t> columns;
+  const auto states = [&replay](uint32_t thread) -> const ThreadStates& {
+    return replay.states()[thread];
+  };
+  columns.Add("thread", "thread", CellLook::kKey, [&replay](uint32_t of) {
+    return std::string(replay.index().LatestThreadLabel(of));
+  });
+  for (size_t i = 0; i < kThreadStates; ++i) {
+    columns.Add(std::string(kColumns[i].name) + "_share",
+                TitleOf(kColumns[i], replay), CellLook::kShare,
+                [=, &replay](uint32_t of) {
+                  const auto& times = states(of).times;
+                  return Knows(replay, states(of), i)
+                             ? Cell(ShareOf(times.ns[i], times.total_ns()))
+                             : Cell();
+                });
   }
-  table.headings.push_back({"total_s", "of s"});
-  table.headings.push_back({"preempted", "preempted"});
-  table.headings.push_back({"voluntary", "by itself"});
-  for (const StateColumn& column : kColumns) {
-    table.headings.push_back({std::string(column.name) + "_s",
-                              std::string(TitleOf(column, replay)) + " s"});
+  columns.Add("total_s", "of s", [=](uint32_t of) {
+    return SecondsCell(states(of).times.total_ns(), format);
+  });
+  columns.Add("preempted", "preempted",
+              [=](uint32_t of) { return states(of).preempted; });
+  columns.Add("voluntary", "by itself",
+              [=](uint32_t of) { return states(of).voluntary; });
+  for (size_t i = 0; i < kThreadStates; ++i) {
+    columns.Add(std::string(kColumns[i].name) + "_s",
+                std::string(TitleOf(kColumns[i], replay)) + " s",
+                [=, &replay](uint32_t of) {
+                  return Knows(replay, states(of), i)
+                             ? SecondsCell(states(of).times.ns[i], format)
+                             : Cell();
+                });
   }
-  for (const uint32_t thread : StateThreadsOf(replay, keep)) {
-    if (limit != 0 && table.rows.size() == limit) break;
-    const ThreadStates& states = replay.states()[thread];
-    const uint64_t total = states.times.total_ns();
-    std::vector<Cell> row = {
-        std::string(replay.index().LatestThreadLabel(thread))};
-    for (size_t i = 0; i < kThreadStates; ++i) {
-      const double share = total == 0
-                               ? 0
-                               : static_cast<double>(states.times.ns[i]) /
-                                     static_cast<double>(total);
-      row.push_back(Knows(replay, states, i) ? Cell(share) : Cell());
-    }
-    row.push_back(SecondsCell(total, format));
-    row.push_back(states.preempted);
-    row.push_back(states.voluntary);
-    for (size_t i = 0; i < kThreadStates; ++i) {
-      row.push_back(Knows(replay, states, i)
-                        ? SecondsCell(states.times.ns[i], format)
-                        : Cell());
-    }
-    table.rows.push_back(std::move(row));
-  }
+  Table table = columns.Make(StateThreadsOf(replay, keep), limit);
+  table.places = 0;
   return table;
 }
 

@@ -4,23 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/output/cells.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 
 namespace pymemrun {
 namespace {
-
-double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-Cell SecondsCell(uint64_t ns, TableFormat format) {
-  if (format != TableFormat::kText) return Seconds(ns);
-  return absl::StrFormat("%.3f", Seconds(ns));
-}
-
-Cell TextCell(std::string text) {
-  return text.empty() ? Cell() : Cell(std::move(text));
-}
 
 std::string CoroutineOf(const TaskReplay& replay, const TaskRow& row) {
   const uint32_t stack = row.of.stack;
@@ -48,67 +38,106 @@ std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   return line.empty() ? "waits" : absl::StrCat("waits at ", line);
 }
 
-std::vector<Table::Heading> Headings(TaskRows by) {
-  const bool of_tasks = by == TaskRows::kTasks;
-  return {{"task", of_tasks ? "task" : "coroutine", CellLook::kKey},
-          {"tasks", "tasks"},
-          {"steps", "steps"},
-          {"ran_s", "runs s"},
-          {"longest_ms", "longest ms"},
-          {"longest_at", "in", CellLook::kName},
-          {"grown_bytes", "RSS", CellLook::kBytes},
-          {"live_bytes", "heap live", CellLook::kBytes},
-          {"live_error_bytes", "std error", CellLook::kBytes},
-          {"allocated_bytes", "allocated", CellLook::kBytes},
-          {"not_done", "not done"},
-          {"state", "state", CellLook::kName},
-          {"allocated_error_bytes", "", CellLook::kBytes},
-          {"longest_begin_s", ""},
-          {"longest_task", ""},
-          {"blocked_ms", ""},
-          {"first_s", ""},
-          {"last_s", ""},
-          {"name", ""},
-          {"coroutine", ""},
-          {"file", ""},
-          {"first_line", ""},
-          {"number", ""},
-          {"raised", ""},
-          {"cancelled", ""}};
-}
-// So many are for text, too.
-constexpr size_t kForText = 12;
-
-Cell Milliseconds(uint64_t ns, TableFormat format) {
-  const double ms = static_cast<double>(ns) / 1e6;
-  if (format != TableFormat::kText) return ms;
-  return absl::StrFormat("%.1f", ms);
-}
-
-void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
-                   bool with_errors, TableFormat format,
-                   std::vector<Cell>* cells) {
-  const TaskSums& sums = row.of.sums;
-  const uint32_t stack = row.of.stack;
-  const SourceLocation where = replay.index().ResolveStack(stack);
+// What text has, too.
+void AddMain(const TaskReplay& replay, TaskRows by, const TaskColumns& shown,
+             TableFormat format, TableColumns<TaskRow>* columns) {
   const bool is_task = by == TaskRows::kTasks;
-  cells->push_back(with_errors ? WholeNumber(row.heap.allocated.Error())
-                               : Cell());
-  cells->push_back(SecondsCell(sums.longest.begin_ns, format));
-  cells->push_back(
-      TextCell(std::string(replay.names().Label(sums.longest.task))));
-  cells->push_back(Milliseconds(sums.longest.blocked_ns, format));
-  cells->push_back(SecondsCell(sums.first_ns, format));
-  cells->push_back(SecondsCell(sums.last_ns, format));
-  cells->push_back(is_task
-                       ? TextCell(std::string(replay.names().Name(row.of.task)))
-                       : Cell());
-  cells->push_back(TextCell(CoroutineOf(replay, row)));
-  cells->push_back(stack == 0 ? Cell() : Cell(std::string(where.file)));
-  cells->push_back(stack == 0 ? Cell() : Cell(uint64_t{where.first_line}));
-  cells->push_back(is_task ? Cell(uint64_t{row.of.task}) : Cell());
-  cells->push_back(sums.raised);
-  cells->push_back(sums.cancelled);
+  const bool counts = !is_task || format != TableFormat::kText;
+  const bool with_errors = shown.heap && replay.is_estimate();
+  columns->Add(
+      "task", is_task ? "task" : "coroutine", CellLook::kKey,
+      [=, &replay](const auto& row) { return NameOf(replay, row, by); });
+  columns->Add("tasks", "tasks", [=](const auto& row) {
+    return counts ? Cell(row.of.sums.tasks) : Cell();
+  });
+  columns->Add("steps", "steps",
+               [](const auto& row) { return row.of.sums.steps; });
+  columns->Add("ran_s", "runs s", [=](const auto& row) {
+    return SecondsCell(row.of.sums.ran_ns, format);
+  });
+  columns->Add("longest_ms", "longest ms", [=](const auto& row) {
+    return MillisecondsCell(row.of.sums.longest.ran_ns, format);
+  });
+  columns->Add("longest_at", "in", CellLook::kName, [&replay](const auto& row) {
+    return TextCell(StepPlace(replay, row.of.sums.longest));
+  });
+  columns->Add("grown_bytes", "RSS", CellLook::kBytes, [=](const auto& row) {
+    return shown.rss ? Cell(row.of.sums.grown_bytes) : Cell();
+  });
+  columns->Add("live_bytes", "heap live", CellLook::kBytes,
+               [=](const auto& row) {
+                 return shown.heap ? Cell(row.heap.live.bytes) : Cell();
+               });
+  columns->Add(
+      "live_error_bytes", "std error", CellLook::kBytes, [=](const auto& row) {
+        return with_errors ? Cell(WholeNumber(row.heap.live.Error())) : Cell();
+      });
+  columns->Add("allocated_bytes", "allocated", CellLook::kBytes,
+               [=](const auto& row) {
+                 return shown.heap ? Cell(row.heap.allocated.bytes) : Cell();
+               });
+  columns->Add("not_done", "not done", [=](const auto& row) {
+    return counts ? Cell(row.of.sums.not_done) : Cell();
+  });
+  columns->Add(
+      "state", "state", CellLook::kName, [=, &replay](const auto& row) {
+        return is_task && shown.states ? Cell(StateOf(replay, row)) : Cell();
+      });
+}
+
+// For machines alone.
+void AddDetails(const TaskReplay& replay, TaskRows by, bool with_errors,
+                TableColumns<TaskRow>* columns) {
+  const bool is_task = by == TaskRows::kTasks;
+  const auto seconds = [](uint64_t ns) { return SecondsOfNanos(ns); };
+  // Of its coroutine, if that is known.
+  const auto of_code = [&replay](const TaskRow& row, auto cell) {
+    return row.of.stack == 0
+               ? Cell()
+               : Cell(cell(replay.index().ResolveStack(row.of.stack)));
+  };
+  columns->Add(
+      "allocated_error_bytes", "", CellLook::kBytes, [=](const auto& row) {
+        return with_errors ? Cell(WholeNumber(row.heap.allocated.Error()))
+                           : Cell();
+      });
+  columns->Add("longest_begin_s", [=](const auto& row) {
+    return seconds(row.of.sums.longest.begin_ns);
+  });
+  columns->Add("longest_task", [&replay](const auto& row) {
+    return TextCell(
+        std::string(replay.names().Label(row.of.sums.longest.task)));
+  });
+  columns->Add("blocked_ms", [](const auto& row) {
+    return MillisecondsCell(row.of.sums.longest.blocked_ns, TableFormat::kCsv);
+  });
+  columns->Add("first_s",
+               [=](const auto& row) { return seconds(row.of.sums.first_ns); });
+  columns->Add("last_s",
+               [=](const auto& row) { return seconds(row.of.sums.last_ns); });
+  columns->Add("name", [=, &replay](const auto& row) {
+    return is_task ? TextCell(std::string(replay.names().Name(row.of.task)))
+                   : Cell();
+  });
+  columns->Add("coroutine", [&replay](const auto& row) {
+    return TextCell(CoroutineOf(replay, row));
+  });
+  columns->Add("file", [=](const auto& row) {
+    return of_code(row, [](const SourceLocation& where) {
+      return std::string(where.file);
+    });
+  });
+  columns->Add("first_line", [=](const auto& row) {
+    return of_code(row, [](const SourceLocation& where) {
+      return uint64_t{where.first_line};
+    });
+  });
+  columns->Add("number", [=](const auto& row) {
+    return is_task ? Cell(uint64_t{row.of.task}) : Cell();
+  });
+  columns->Add("raised", [](const auto& row) { return row.of.sums.raised; });
+  columns->Add("cancelled",
+               [](const auto& row) { return row.of.sums.cancelled; });
 }
 
 SourceLocation OwnLocation(const RunIndex& index, uint32_t stack) {
@@ -152,32 +181,12 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
 
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
                 TaskRows by, const TaskColumns& columns, TableFormat format) {
-  const bool is_task = by == TaskRows::kTasks;
-  const bool with_errors = columns.heap && replay.is_estimate();
-  Table table;
-  table.headings = Headings(by);
-  for (const TaskRow& row : rows) {
-    const TaskSums& sums = row.of.sums;
-    std::vector<Cell> cells = {
-        NameOf(replay, row, by),
-        is_task && format == TableFormat::kText ? Cell() : Cell(sums.tasks),
-        sums.steps,
-        SecondsCell(sums.ran_ns, format),
-        Milliseconds(sums.longest.ran_ns, format),
-        TextCell(StepPlace(replay, sums.longest)),
-        columns.rss ? Cell(sums.grown_bytes) : Cell(),
-        columns.heap ? Cell(row.heap.live.bytes) : Cell(),
-        with_errors ? WholeNumber(row.heap.live.Error()) : Cell(),
-        columns.heap ? Cell(row.heap.allocated.bytes) : Cell(),
-        is_task && format == TableFormat::kText ? Cell() : Cell(sums.not_done),
-        is_task && columns.states ? Cell(StateOf(replay, row)) : Cell()};
-    AppendDetails(replay, row, by, with_errors, format, &cells);
-    if (format == TableFormat::kText) cells.resize(kForText);
-    table.rows.push_back(std::move(cells));
+  TableColumns<TaskRow> made;
+  AddMain(replay, by, columns, format, &made);
+  if (format != TableFormat::kText) {
+    AddDetails(replay, by, columns.heap && replay.is_estimate(), &made);
   }
-  if (format == TableFormat::kText) table.headings.resize(kForText);
-  table.places = table.rows.size();
-  return table;
+  return made.Make(rows);
 }
 
 }  // namespace pymemrun

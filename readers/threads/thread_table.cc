@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
+#include "readers/output/cells.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/resident_table.h"
@@ -125,67 +127,74 @@ class RowsMaker {
   absl::flat_hash_map<uint32_t, TopLine> top_lines_;
 };
 
-double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
+// A cell, where that is known.
+Cell If(bool known, Cell cell) { return known ? std::move(cell) : Cell(); }
 
-Cell NameOrNone(const std::string& name) {
-  return name.empty() ? Cell() : Cell(name);
-}
+Cell ErrorCell(double variance) { return WholeNumber(std::sqrt(variance)); }
 
-std::vector<Cell> CellsOf(const ThreadRow& row, const ThreadFacts& facts) {
-  const ThreadTotals& totals = row.totals;
-  const auto if_grown = [&](Cell cell) {
-    return facts.knows_growth() ? cell : Cell();
-  };
+TableColumns<ThreadRow> ColumnsOf(const ThreadFacts& facts) {
+  const bool grown = facts.knows_growth(), has_heap = facts.heap != nullptr;
   const bool has_peak = facts.replay->KnowsPages() && facts.observed == nullptr;
-  return {NameOrNone(row.name),
-          if_grown(totals.growth_bytes),
-          if_grown(totals.shrinkage_bytes),
-          if_grown(totals.net_bytes()),
-          has_peak ? Cell(totals.peak_bytes) : Cell(),
-          has_peak && facts.replay->model().sampled()
-              ? Cell(WholeNumber(std::sqrt(totals.peak_variance)))
-              : Cell(),
-          facts.heap != nullptr ? Cell(WholeNumber(row.live_bytes)) : Cell(),
-          facts.heap != nullptr && facts.heap->sampled()
-              ? Cell(WholeNumber(std::sqrt(row.live_variance)))
-              : Cell(),
-          Seconds(totals.first_us),
-          Seconds(totals.last_us),
-          totals.rows,
-          NameOrNone(row.top_line)};
+  const bool peak_error = has_peak && facts.replay->model().sampled();
+  const bool heap_error = has_heap && facts.heap->sampled();
+  TableColumns<ThreadRow> columns;
+  columns.Add("thread", "thread", CellLook::kName,
+              [](const auto& row) { return TextCell(row.name); });
+  columns.Add("growth_bytes", "growth", CellLook::kBytes, [=](const auto& row) {
+    return If(grown, row.totals.growth_bytes);
+  });
+  columns.Add(
+      "shrinkage_bytes", "shrinkage", CellLook::kBytes,
+      [=](const auto& row) { return If(grown, row.totals.shrinkage_bytes); });
+  columns.Add("net_bytes", "net", CellLook::kBytes, [=](const auto& row) {
+    return If(grown, row.totals.net_bytes());
+  });
+  columns.Add("peak_bytes", "at peak", CellLook::kBytes, [=](const auto& row) {
+    return If(has_peak, row.totals.peak_bytes);
+  });
+  columns.Add("peak_error_bytes", "peak error", CellLook::kBytes,
+              [=](const auto& row) {
+                return If(peak_error, ErrorCell(row.totals.peak_variance));
+              });
+  columns.Add("live_bytes", "live heap", CellLook::kBytes,
+              [=](const auto& row) {
+                return If(has_heap, WholeNumber(row.live_bytes));
+              });
+  columns.Add("live_error_bytes", "std error", CellLook::kBytes,
+              [=](const auto& row) {
+                return If(heap_error, ErrorCell(row.live_variance));
+              });
+  columns.Add("first_s", "from s",
+              [](const auto& row) { return SecondsOfUs(row.totals.first_us); });
+  columns.Add("last_s", "to s",
+              [](const auto& row) { return SecondsOfUs(row.totals.last_us); });
+  columns.Add("rows", "rows", [](const auto& row) { return row.totals.rows; });
+  columns.Add("top_line", "top line", CellLook::kName,
+              [](const auto& row) { return TextCell(row.top_line); });
+  return columns;
 }
 
 }  // namespace
 
 Table ThreadTable(const ThreadFacts& facts, ThreadFilter* keep,
                   uint64_t limit) {
-  Table table;
-  table.headings = {{"thread", "thread", CellLook::kName},
-                    {"growth_bytes", "growth", CellLook::kBytes},
-                    {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
-                    {"net_bytes", "net", CellLook::kBytes},
-                    {"peak_bytes", "at peak", CellLook::kBytes},
-                    {"peak_error_bytes", "peak error", CellLook::kBytes},
-                    {"live_bytes", "live heap", CellLook::kBytes},
-                    {"live_error_bytes", "std error", CellLook::kBytes},
-                    {"first_s", "from s"},
-                    {"last_s", "to s"},
-                    {"rows", "rows"},
-                    {"top_line", "top line", CellLook::kName}};
   const RowsMaker maker(facts);
   ThreadRow others = {std::string(kOtherThreads), {}, 0, 0, ""};
   others.totals.first_us = UINT64_MAX;
   bool any_other = false;
+  std::vector<ThreadRow> rows;
   for (const uint32_t thread : maker.Order()) {
-    if (keep->Keeps(thread) && (limit == 0 || table.places < limit)) {
-      table.rows.push_back(CellsOf(maker.Of(thread), facts));
-      ++table.places;
+    if (keep->Keeps(thread) && (limit == 0 || rows.size() < limit)) {
+      rows.push_back(maker.Of(thread));
     } else {
       maker.AddTo(thread, &others);
       any_other = true;
     }
   }
-  if (any_other) table.rows.push_back(CellsOf(others, facts));
+  const size_t listed = rows.size();
+  if (any_other) rows.push_back(others);
+  Table table = ColumnsOf(facts).Make(rows);
+  table.places = listed;
   if (facts.knows_growth()) {
     const bool is_observed = facts.observed != nullptr;
     std::vector<Cell> rest(table.headings.size());

@@ -61,10 +61,13 @@ struct BlockRow {
   const RunIndex& index;
   std::string* made;
 
-  SourceLocation Innermost() const { return index.ResolveStack(key.stack); }
+  SourceLocation Innermost() const {
+    return key.stack == 0 ? SourceLocation() : index.ResolveStack(key.stack);
+  }
   // Nothing, where no line is yours.
   SourceLocation Own() const {
-    return index.ResolveStack(OwnStackOf(index, OriginOf(key)));
+    const uint32_t own = OwnStackOf(index, OriginOf(key));
+    return own == 0 ? SourceLocation() : index.ResolveStack(own);
   }
 };
 
@@ -86,9 +89,7 @@ constexpr ColumnOf<BlockRow> kColumns[] = {
     {"line", kInteger, "of the innermost frame",
      [](const BlockRow& row) { return IntegerOrNot(row.Innermost().line); }},
     {"function", kText, "of the innermost frame",
-     [](const BlockRow& row) {
-       return TextOrNot(row.key.stack == 0 ? "" : row.Innermost().qualname);
-     }},
+     [](const BlockRow& row) { return TextOrNot(row.Innermost().qualname); }},
     {"own_file", kText, "of your line that it is of",
      [](const BlockRow& row) { return TextOrNot(row.Own().file); }},
     {"own_line", kInteger, "your line that it is of",

@@ -28,8 +28,9 @@ struct EventRow {
   RelationValue Thread(uint32_t thread) const {
     return TextOrNot(index().LatestThreadLabel(thread));
   }
-  // Of the innermost frame.
+  // Of the innermost frame, if there is a stack.
   RelationValue File(uint32_t stack) const {
+    if (stack == 0) return {};
     return TextOrNot(index().ResolveStack(stack).file);
   }
   RelationValue Line(uint32_t stack) const {

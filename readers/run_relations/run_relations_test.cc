@@ -99,11 +99,12 @@ TEST_F(RunRelationsTest, EventsAreThoseOfTheFile) {
 TEST_F(RunRelationsTest, HeapEventsHaveWeightsAndPlaces) {
   EXPECT_THAT(
       Ask("SELECT clock_s, action, address, size_bytes, weight, allocator, "
-          "line, function, thread FROM heap_events"),
-      ElementsAre("2,allocated,0x5000,100,1,obj,9,load,MainThread#4711",
-                  "2.000001,allocated,0x6000,50,1,obj,4,<module>,"
+          "file, line, function, thread FROM heap_events"),
+      ElementsAre("2,allocated,0x5000,100,1,obj,/src/job.py,9,load,"
                   "MainThread#4711",
-                  "2.5,freed,0x6000,,,,,,MainThread#4711"));
+                  "2.000001,allocated,0x6000,50,1,obj,/src/job.py,4,<module>,"
+                  "MainThread#4711",
+                  "2.5,freed,0x6000,,,,,,,MainThread#4711"));
 }
 
 TEST_F(RunRelationsTest, BlocksAreThoseOfTheMoment) {

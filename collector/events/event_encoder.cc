@@ -265,6 +265,11 @@ void EventEncoder::Forget(ControlKind kind) {
   definitions_.Forget(kind);
 }
 
+void EventEncoder::EndBatches() {
+  EndBatch();
+  if (heap_ != nullptr) heap_->WriteBatch();
+}
+
 void EventEncoder::EndBatch() {
   if (rows_ == 0) return;
   if (inexact_from_ != kNoRow) {
@@ -368,8 +373,7 @@ void EventEncoder::FinishPayload() {
     }
     if (definitions_.Define(kind, payload_head_.w2, payload)) ForgetSites();
   } else {
-    EndBatch();
-    if (heap_ != nullptr) heap_->WriteBatch();
+    EndBatches();
     if (!facts_.Write(kind, payload)) ++bad_slots_;
   }
   if (!chunks_.empty()) std::string().swap(chunks_);

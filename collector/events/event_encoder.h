@@ -44,6 +44,8 @@ class EventEncoder final : public RingMerger::SlotTaker {
 
   // Writes the rows gathered so far. Without rows it has no effect.
   void EndBatch();
+  // And the heap events: before a record that stands between events.
+  void EndBatches();
   // To be called after the clock was measured again.
   void ClockChanged() { next_step_stamp_ = 0; }
 

@@ -32,10 +32,10 @@ bool IsLockNote(uint16_t note) {
 }  // namespace
 
 GilCollector::GilCollector(Options options) : options_(std::move(options)) {
-  options_.side->set_gil(this);
+  options_.side->Subscribe(this, {SideKind::kGil, SideKind::kGilStack});
 }
 
-void GilCollector::Start() {
+void GilCollector::Describe(uint64_t) {
   Record record;
   GilRecording* const recording = record.mutable_gil_recording();
   recording->set_time_us(0);
@@ -94,13 +94,12 @@ bool GilCollector::IsReady(const SideItemView& item, uint64_t now) const {
                     *options_.definitions);
 }
 
-size_t GilCollector::Round(uint64_t looked_ns, bool drains) {
-  const size_t cells = drains ? options_.side->Drain(looked_ns, false) : 0;
+size_t GilCollector::Round(uint64_t looked_ns) {
   const uint64_t looked = options_.clock->NanosOfMonotonic(looked_ns);
   while (!waiting_.empty() && IsReady(waiting_.front().item, looked)) {
     GiveFirst(looked_ns);
   }
-  return cells;
+  return 0;
 }
 
 void GilCollector::GiveFirst(uint64_t now_ns) {
@@ -152,8 +151,7 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
   }
   event.time_ns = TimeOf(item.time_ns, now_ns);
   const bool has_ended = is_note && item.flags == kGilEndedNote;
-  event.thread =
-      ThreadOf(has_ended ? item.detail : item.thread, event.time_ns);
+  event.thread = ThreadOf(has_ended ? item.detail : item.thread, event.time_ns);
   if (is_note) {
     event.action = static_cast<GilAction>(item.flags);
     if (HasHold(event.action)) {
@@ -166,9 +164,8 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
       event.by = ThreadOf(static_cast<uint32_t>(item.more), event.time_ns);
     }
   } else {
-    event.action = role == static_cast<uint32_t>(GilRole::kWaiter)
-                       ? GIL_WAITER
-                       : GIL_HOLDER;
+    event.action = role == static_cast<uint32_t>(GilRole::kWaiter) ? GIL_WAITER
+                                                                   : GIL_HOLDER;
     event.stack = waiting.stack;
     event.function =
         options_.definitions->Function(static_cast<uint32_t>(item.more));
@@ -241,8 +238,8 @@ void GilCollector::AddStates(uint64_t now_ns) {
     event.action = GIL_STATE;
     event.time_ns = options_.clock->NanosOfMonotonic(now_ns);
     event.thread = ThreadOf(thread, event.time_ns);
-    event.free_ns = FreeFor(hold.free_since.load(std::memory_order_relaxed),
-                            event.time_ns);
+    event.free_ns =
+        FreeFor(hold.free_since.load(std::memory_order_relaxed), event.time_ns);
     event.pauses =
         std::min(hold.pauses.load(std::memory_order_relaxed), kMaxGilNanos);
     event.paused_ns = std::min(
@@ -253,7 +250,6 @@ void GilCollector::AddStates(uint64_t now_ns) {
 }
 
 void GilCollector::Finish(uint64_t now_ns, bool process_lives) {
-  options_.side->Drain(now_ns, true);
   while (!waiting_.empty()) GiveFirst(now_ns);
   const uint64_t said_ns = options_.page->end.monotonic_ns;
   const bool knows = process_lives && said_ns != 0;

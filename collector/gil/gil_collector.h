@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/process/clock_scale.h"
 #include "collector/side/side_items.h"
 #include "format/gil/gil_batch.h"
@@ -21,7 +22,7 @@ namespace pymemrun {
 
 // CollectorProcess owns one where GIL events are traced. Not thread safe. All
 // pointers must outlive it.
-class GilCollector final : public SideTaker {
+class GilCollector final : public Source, public SideTaker {
  public:
   struct Options {
     const ControlPage* page;
@@ -37,19 +38,14 @@ class GilCollector final : public SideTaker {
   // Takes the side ring's GIL events from here on.
   explicit GilCollector(Options options);
 
-  // The header is written.
-  void Start();
+  void Describe(uint64_t start_ns) override;
   void TakeItem(const SideItemView& item, uint32_t stack) override;
-  // Both rings were emptied of what was there at `looked_ns`; the side ring is
-  // here, if `drains`. An event is held back for 50 ms: for what others say of
-  // the time before it, and the event ring of its thread and C function. Returns
-  // how many cells of the side ring there were.
-  size_t Round(uint64_t looked_ns, bool drains);
-  // Writes the events gathered so far, and what was lost since the last call.
-  void EndBatch(uint64_t now_ns);
-  // Nothing more comes but what is in the side ring. `process_lives`: it waits
-  // after it has said its end, and its threads can still be asked for.
-  void Finish(uint64_t now_ns, bool process_lives);
+  // An event is held back for 50 ms: for what others say of the time before it,
+  // and the event ring of its thread and C function.
+  size_t Round(uint64_t looked_ns) override;
+  void EndBatch(uint64_t now_ns) override;
+  // Threads of a process that lives can still be asked for.
+  void Finish(uint64_t now_ns, bool process_lives) override;
 
  private:
   struct Waiting {
@@ -59,7 +55,7 @@ class GilCollector final : public SideTaker {
   };
   // Of a thread that had an event and has not ended.
   struct Known {
-    uint32_t id;           // ThreadDef.id
+    uint32_t id;            // ThreadDef.id
     bool was_gone = false;  // when it was last asked for
   };
 
@@ -81,7 +77,7 @@ class GilCollector final : public SideTaker {
   GilBatchEncoder encoder_;
   std::deque<Waiting> waiting_;
   absl::flat_hash_map<uint32_t, Known> threads_;  // by Linux thread ids
-  uint64_t refused_ = 0;  // events that made no sense
+  uint64_t refused_ = 0;                          // events that made no sense
   uint64_t written_lost_ = 0;
   uint64_t next_look_ns_ = 0;
 };

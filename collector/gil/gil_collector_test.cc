@@ -93,7 +93,7 @@ class GilCollectorTest : public testing::Test {
         .definitions = &definitions_,
         .out = &out_,
         .lives = [this](uint32_t thread) { return !gone_.contains(thread); }});
-    gil_->Start();
+    gil_->Describe(/*start_ns=*/0);
     side_->Start();
     producer_.Code(1, "a.py", "held", 1);
   }
@@ -139,8 +139,13 @@ class GilCollectorTest : public testing::Test {
   }
   // Long after what the tests do.
   static uint64_t Late() { return kStart + uint64_t{3600} * 1000000000; }
-  void Round() { gil_->Round(Late(), /*drains=*/true); }
+  void Round() { Round(Late()); }
+  void Round(uint64_t looked_ns) {
+    side_->Drain(looked_ns, false);
+    gil_->Round(looked_ns);
+  }
   std::vector<std::string> Finish(bool process_lives = false) {
+    side_->Drain(Late(), true);
     gil_->Finish(Late(), process_lives);
     return out_.lines;
   }
@@ -176,10 +181,10 @@ TEST_F(GilCollectorTest, ItemsBecomeEvents) {
 TEST_F(GilCollectorTest, AnEventIsHeldBackForWhatComesLate) {
   constexpr uint64_t kMs = 1000000;
   Note(GilNote::kTaken, Main(), 100 * kMs);
-  gil_->Round(kStart + 120 * kMs, /*drains=*/true);
+  Round(kStart + 120 * kMs);
   gil_->EndBatch(kStart + 120 * kMs);
   EXPECT_THAT(out_.lines, ElementsAre("from 500"));
-  gil_->Round(kStart + 160 * kMs, /*drains=*/true);
+  Round(kStart + 160 * kMs);
   gil_->EndBatch(kStart + 160 * kMs);
   EXPECT_EQ(out_.lines.size(), 2u);
 }
@@ -255,12 +260,12 @@ TEST_F(GilCollectorTest, AThreadHasLeftWhenItIsMissedTwice) {
 TEST_F(GilCollectorTest, AnEndDoesNotOvertakeWhatIsHeldBack) {
   constexpr uint64_t kMs = 1000000;
   Note(GilNote::kTaken, 77, 100 * kMs);
-  gil_->Round(kStart + 320 * kMs, /*drains=*/true);
+  Round(kStart + 320 * kMs);
   gone_ = {77};
   gil_->EndBatch(kStart + 320 * kMs);
   // A thread without a name waits for it.
   Note(GilNote::kTaken, 78, 500 * kMs, 300 * kMs);
-  gil_->Round(kStart + 600 * kMs, /*drains=*/true);
+  Round(kStart + 600 * kMs);
   gil_->EndBatch(kStart + 600 * kMs);
   // What is in the ring still is not known.
   Note(GilNote::kTaken, Main(), 560 * kMs, 550 * kMs);

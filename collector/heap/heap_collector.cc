@@ -39,7 +39,12 @@ uint32_t AllocatorOf(uint32_t kind) {
 
 }  // namespace
 
-HeapCollector::HeapCollector(const Options& options) : options_(options) {}
+HeapCollector::HeapCollector(const Options& options) : options_(options) {
+  options.side->Subscribe(this,
+                          {SideKind::kAlloc, SideKind::kFree, SideKind::kUnmap,
+                           SideKind::kHeapRates, SideKind::kFinalize});
+  if (options.takes_forks) options.side->Subscribe(this, {SideKind::kFork});
+}
 
 void* HeapCollector::operator new(size_t bytes) {
   void* const memory = ::operator new(bytes);
@@ -52,7 +57,9 @@ void* HeapCollector::operator new(size_t bytes) {
   return memory;
 }
 
-void HeapCollector::Start(const HeapRates& rates) {
+void HeapCollector::Describe(uint64_t) { WriteRatesIfAny(*options_.rates); }
+
+void HeapCollector::WriteRatesIfAny(const HeapRates& rates) {
   if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
 }
 
@@ -178,7 +185,7 @@ void HeapCollector::TakeRates(const SideItemView& item) {
     written->set_below_bytes(read.below_bytes);
     written->set_probability(read.probability);
   }
-  if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
+  WriteRatesIfAny(rates);
 }
 
 void HeapCollector::WriteFork(const SideItemView& item) {
@@ -300,8 +307,7 @@ void HeapCollector::EndBatch(uint64_t now_ns) {
   options_.out->Write(record);
 }
 
-void HeapCollector::Finish(uint64_t now_ns) {
-  options_.side->Drain(now_ns, true);
+void HeapCollector::Finish(uint64_t now_ns, bool) {
   GiveOutUpTo(~uint64_t{0});
   EndBatch(now_ns);
 }

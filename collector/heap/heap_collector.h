@@ -12,6 +12,7 @@
 #include "absl/types/optional.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/process/clock_scale.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
@@ -21,7 +22,9 @@
 namespace pymemrun {
 
 // Not thread safe. All pointers must outlive it.
-class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
+class HeapCollector final : public Source,
+                            public SideTaker,
+                            public RingMerger::EventTaker {
  public:
   struct Options {
     const ControlPage* page;
@@ -31,13 +34,14 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
     const ClockScale* clock;
     DefinitionTable* definitions;
     RecordSink* out;
+    const HeapRates* rates;  // at the beginning; empty ones are not written
+    bool takes_forks;        // nobody else does
   };
   explicit HeapCollector(const Options& options);
   // Most of it is written at once.
   static void* operator new(size_t bytes);
 
-  // The header is written; `rates` too, unless they are empty.
-  void Start(const HeapRates& rates);
+  void Describe(uint64_t start_ns) override;
 
   void NoSlotsBefore(uint64_t now_ns) override;
   void EndRound(uint64_t index, uint64_t looked_ns) override;
@@ -66,11 +70,9 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
 
   // Writes the events gathered so far.
   void WriteBatch();
-  // The same, and what was lost since the last call.
-  void EndBatch(uint64_t now_ns);
-  // The event ring is empty, for good, and nothing more comes to the other.
-  void Finish(uint64_t now_ns);
-  void AddToFooter(Footer* footer) const;
+  void EndBatch(uint64_t now_ns) override;
+  void Finish(uint64_t now_ns, bool process_lives) override;
+  void AddToFooter(Footer* footer) const override;
 
  private:
   static constexpr size_t kKnownStacks = 4096;
@@ -95,6 +97,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   // Whether the batch is to be looked at, which need not be at each entry.
   bool IsToLook() const { return encoder_.entries() >= look_at_; }
   void Look();
+  void WriteRatesIfAny(const HeapRates& rates);
   void WriteRates(const HeapRates& rates);
   uint64_t lost() const;
 

@@ -45,15 +45,14 @@ class HeapCollectorTest : public testing::Test {
                                         &encoder_.definitions(), &out_);
     heap_ = std::make_unique<HeapCollector>(
         HeapCollector::Options{page_, getpid(), side_.get(), &merger_, &clock_,
-                               &encoder_.definitions(), &out_});
+                               &encoder_.definitions(), &out_, &rates_,
+                               /*takes_forks=*/true});
     merger_.set_events(side_.get(), heap_.get(), merges);
-    side_->set_heap(heap_.get());
     encoder_.set_heap(heap_.get());
   }
   void Start(uint64_t mean_bytes = 0) {
-    HeapRates rates;
-    rates.set_mean_bytes(mean_bytes);
-    heap_->Start(rates);
+    rates_.set_mean_bytes(mean_bytes);
+    heap_->Describe(/*start_ns=*/0);
     side_->Start();
   }
   // A round of what both rings hold now.
@@ -66,7 +65,7 @@ class HeapCollectorTest : public testing::Test {
   std::vector<std::string> Finish() {
     encoder_.EndBatch();
     side_->Drain(MonotonicNs(), true);
-    heap_->Finish(MonotonicNs());
+    heap_->Finish(MonotonicNs(), /*process_lives=*/false);
     return out_.lines;
   }
   void Clock(uint64_t stamp) { ring_.Wide(ControlKind::kClock, stamp); }
@@ -93,6 +92,7 @@ class HeapCollectorTest : public testing::Test {
   EventEncoder encoder_{4096, &clock_, &out_};
   RingReader reader_{page_, region_.slots(), region_.reply()};
   RingMerger merger_{&reader_, &encoder_};
+  HeapRates rates_;
   std::unique_ptr<SideItems> side_;
   std::unique_ptr<HeapCollector> heap_;
 };

@@ -220,12 +220,10 @@ TEST_F(HeapCollectorTest, SamplesComeAtOnceAndInTheRingsOrder) {
 }
 
 TEST_F(HeapCollectorTest, ClassesOfSizesAreRatesToo) {
-  HeapRates rates;
-  HeapClass* const one = rates.add_classes();
+  HeapClass* const one = rates_.add_classes();
   one->set_below_bytes(128);
   one->set_probability(0.5);
-  heap_->Start(rates);
-  side_->Start();
+  Start();
   side_ring_.HeapRates(kSecond + 1, 0, 0, {{128, 0.5}, {4096, 1}});
   Round();
   EXPECT_THAT(out_.lines,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 #include "collector/side/quiet_span.h"
 
@@ -66,11 +65,13 @@ PageCollector::PageCollector(const Options& options,
       encoder_({options.pid, options.page_bytes, options.clock,
                 options.definitions, options.side->stacks(),
                 options.side->mappings(), options.out}),
-      longest_nap_us_(NapFor(rings_.get())) {}
+      longest_nap_us_(NapFor(rings_.get())) {
+  options.side->Subscribe(this, {SideKind::kTouch, SideKind::kRange,
+                                 SideKind::kFork, SideKind::kFileFound});
+}
 
 size_t PageCollector::Drain(uint64_t now_ns) {
   const size_t taken = Gather(now_ns);
-  if (!started_) return taken;
   Match(std::max(matched_ns_, BeforeEnd(complete_ns_)));
   MaybeAskResidency(now_ns);
   return taken;
@@ -94,10 +95,10 @@ size_t PageCollector::Gather(uint64_t now_ns) {
   return taken + samples_.size() - before;
 }
 
-void PageCollector::Start(uint64_t now_ns) {
+void PageCollector::Start() {
   started_ = true;
   AskResidency();
-  Drain(now_ns);
+  Drain(MonotonicNs());
 }
 
 void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
@@ -167,8 +168,7 @@ void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
   if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
-// As soon as they are seen: until their stacks are known their memory may have
-// been given back.
+// At once: until their stacks are known, their memory may have been given back.
 void PageCollector::NameSamples() {
   const uint64_t zero_bytes =
       looks_.Look(named_, &samples_) * options_.page_bytes;
@@ -377,7 +377,7 @@ void PageCollector::EndBatch(uint64_t now_ns) {
   written_stacks_lost_ = stacks;
 }
 
-void PageCollector::Finish(uint64_t now_ns) {
+void PageCollector::Finish(uint64_t now_ns, bool) {
   asked_at_end_ = true;
   AskResidency();
   finished_ = true;

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/pages/fault_looks.h"
 #include "collector/pages/page_encoder.h"
 #include "collector/pages/page_matcher.h"
@@ -26,15 +27,17 @@
 #include "collector/pages/residency_scan.h"
 #include "collector/pages/signal_rate.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/monotonic_clock.h"
 #include "collector/process/process_stats.h"
 #include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
 
-// CollectorProcess owns one when the launch text says so, and calls it from its
-// one thread.
-class PageCollector final : public SideTaker, private PageMatcher::Output {
+// The source of page events. It empties the side ring itself.
+class PageCollector final : public Source,
+                            public SideTaker,
+                            private PageMatcher::Output {
  public:
   struct Options {
     const ControlPage* page;
@@ -56,32 +59,29 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   static absl::StatusOr<std::unique_ptr<PageCollector>> Create(
       const Options& options);
 
-  // Empties the rings, the side ring too. Before Start() what they held is kept
-  // in memory, within bounds; from then on records are written. Returns how
-  // many samples and side ring cells there were.
-  size_t Drain(uint64_t now_ns);
   void TakeItem(const SideItemView& item, uint32_t stack) override;
-  // The header is written, and options.side started. REQUIRES: options.clock
-  // was started.
-  void Start(uint64_t now_ns);
-  // Asks what is resident. It is that since `time_ns`: the program waits.
-  void AskAsOf(uint64_t time_ns) {
-    asked_at_end_ = true;
-    // Nothing before matched_ns_ is written any more.
-    if (started_) AskResidency(std::max(time_ns, matched_ns_));
-  }
-  // Writes the entries gathered so far.
-  void EndBatch(uint64_t now_ns);
-  // The program ended, or is about to: asks once more what is resident and
-  // writes all that is left.
-  void Finish(uint64_t now_ns);
-  void AddToFooter(Footer* footer) const;
-  // Whether RSS was found to be another than page events tell, for the first
-  // time since this was asked: the kernel may be asked for pages only so often.
-  bool TakeRssHasMoved() { return std::exchange(rss_has_moved_, false); }
-
+  void Keep(uint64_t now_ns) override { Gather(now_ns); }
+  // Asks what is resident. REQUIRES: options.side was started, and
+  // options.clock.
+  void Start() override;
+  // Empties the rings. Returns how many samples and side ring cells there were.
+  size_t Round(uint64_t) override { return Drain(MonotonicNs()); }
+  size_t Drain(uint64_t now_ns);
   // The rings hold what comes in a few of these at full speed.
-  uint32_t longest_nap_us() const { return longest_nap_us_; }
+  uint32_t longest_nap_us() const override { return longest_nap_us_; }
+  // RSS is another than page events tell, and asking for pages is not due yet.
+  bool TakeWantsSample() override {
+    return std::exchange(rss_has_moved_, false);
+  }
+  void EndBatch(uint64_t now_ns) override;
+  // Asks what is resident; nothing before matched_ns_ is written any more.
+  void ProgramEnded(uint64_t time_ns) override {
+    asked_at_end_ = true;
+    AskResidency(std::max(time_ns, matched_ns_));
+  }
+  // Asks once more what is resident, while the program waits for us.
+  void Finish(uint64_t now_ns, bool process_lives) override;
+  void AddToFooter(Footer* footer) const override;
 
  private:
   PageCollector(const Options& options, std::unique_ptr<PageRings> rings);

@@ -90,12 +90,11 @@ class PageCollectorTest : public testing::Test {
          /*weight=*/1, /*forked=*/false, /*seed=*/1, &clock_, &definitions_,
          side_.get(), &out_});
     EXPECT_TRUE(made.ok()) << made.status();
-    side_->set_pages(made->get());
     return *std::move(made);
   }
   void Start(PageCollector* collector) {
     side_->Start();
-    collector->Start(MonotonicNs());
+    collector->Start();
   }
   void Touch(const char* at, uint32_t code) {
     producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(at),
@@ -167,16 +166,15 @@ class PageCollectorTest : public testing::Test {
                                        &clock_, &definitions, &side, &out});
     EXPECT_TRUE(made.ok()) << made.status();
     PageCollector* collector = made->get();
-    side.set_pages(collector);
     char* early = MapFreshPages(100);
     for (size_t i = 0; i < 100; ++i) early[i * kPage] = 1;
     side.Start();
-    collector->Start(MonotonicNs());
+    collector->Start();
     char* touched = MapFreshPages(2 * pages);
     for (size_t i = 0; i < pages; ++i) touched[2 * i * kPage] = 1;
     madvise(touched, 200 * kPage, MADV_DONTNEED);
     for (size_t i = 0; i < 100; ++i) touched[2 * i * kPage] = 1;
-    collector->Finish(MonotonicNs());
+    collector->Finish(MonotonicNs(), /*process_lives=*/false);
     Estimate estimate = EstimateOf(out.entries, touched, 2 * pages);
     const Estimate before = EstimateOf(out.entries, early, 100);
     estimate.all_before = before.pages == 100 && before.entries == 100;
@@ -204,7 +202,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   producer_.Code(1, "a.py", "early", 1);
   char* early = MapFreshPages(10);
   for (int i = 0; i < 10; ++i) Touch(&(early[i * kPage] = 1), 1);
-  collector->Drain(MonotonicNs());  // before the header is written: kept
+  collector->Keep(MonotonicNs());  // before the header is written: kept
   EXPECT_TRUE(out_.entries.empty());
   Start(collector.get());
   producer_.Code(2, "a.py", "touches", 1);
@@ -227,7 +225,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   producer_.Range(RangeAction::kDiscarded, Self(), MonotonicNs(),
                   reinterpret_cast<uint64_t>(touched), 100 * kPage, {{3, 0}});
   producer_.Plain(SideKind::kFork, MonotonicNs());
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(Charged(early, 10), (Counts{{"early", 10}}));
   EXPECT_EQ(Charged(touched, 1000),
             (Counts{{"reads PAGES_DISCARDED", 1}, {"touches", 1000}}));
@@ -281,7 +279,7 @@ TEST_F(PageCollectorTest, PagesOfZerosAreNoPageEvents) {
   char* gone = MapFreshPages(kPages);
   read(gone);
   munmap(gone, kPages * kPage);
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(Charged(zeros, kPages), (Counts{{"writes", 100}}));
   EXPECT_EQ(Charged(gone, kPages), Counts{});
   munmap(zeros, kPages * kPage);
@@ -303,7 +301,7 @@ TEST_F(PageCollectorTest, APageThatWasSeenToBeSmallStaysSo) {
   madvise(small, kPage, MADV_DONTNEED);
   producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(small),
                   {{1, 0}}, kSideFarToo);
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(Charged(small, kHuge / kPage), (Counts{{"small", 1}}));
   munmap(memory, 2 * kHuge);
 }
@@ -317,7 +315,7 @@ TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 5u);
   page_->side_dropped[0].store(7);
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(out_.loss.stacks(), 2u);  // since then
   Footer footer;
   collector->AddToFooter(&footer);
@@ -330,13 +328,13 @@ TEST_F(PageCollectorTest, WhichFaultsSignalIsChosenOnceTheProcessStarted) {
   ASSERT_TRUE(OpenFaultsOfCpus(each) && OpenFaultsOfCpus(some));
   signals_ = 2 * counters_;
   auto collector = Make();
-  collector->Drain(MonotonicNs());
+  collector->Keep(MonotonicNs());
   EXPECT_TRUE(FaultsOfCpusCount(each));
   EXPECT_TRUE(FaultsOfCpusCount(some));
   Start(collector.get());
   EXPECT_TRUE(FaultsOfCpusCount(each));
   EXPECT_FALSE(FaultsOfCpusCount(some));
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
 }
 
 // However late the collector hears of it.
@@ -345,10 +343,10 @@ TEST_F(PageCollectorTest, TheLastAnswerIsOfTheMomentTheProgramWaitsAt) {
   Start(collector.get());
   const uint64_t end_ns = page_->finalize_ns = MonotonicNs();
   collector->Drain(end_ns + 50000000);
-  collector->AskAsOf(end_ns);
+  collector->ProgramEnded(end_ns);
   collector->Drain(end_ns + 50000000);
   EXPECT_EQ(out_.answered_us, clock_.MicrosOfMonotonic(end_ns));
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
 }
 
 // As with a period of 8: the pages between take the next one's stack, and all
@@ -364,7 +362,7 @@ TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
     if (i % 8 == 7) Touch(&touched[i * kPage], 2);
     if (i % 1000 == 999) collector->Drain(MonotonicNs());
   }
-  collector->Finish(MonotonicNs());
+  collector->Finish(MonotonicNs(), /*process_lives=*/false);
   const Counts charged = Charged(touched, 40000);
   ASSERT_EQ(charged.size(), 2u);
   EXPECT_EQ(charged.at("touches"), 5000);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 
 namespace pymemrun {
@@ -62,7 +61,9 @@ void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
 PageScanner::PageScanner(const Options& options)
     : options_(options),
       scan_(options.pid, options.page_bytes, options.side->mappings()),
-      stats_(options.pid) {}
+      stats_(options.pid) {
+  options.side->Subscribe(this, {SideKind::kFileFound});
+}
 
 void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
   if (found_ranges_ == kMostFound) return;

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/pages/residency_scan.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/monotonic_clock.h"
 #include "collector/process/process_stats.h"
 #include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
@@ -43,7 +45,7 @@ class ScanSchedule {
 
 // CollectorProcess owns one when the launch text says so, and calls it from its
 // one thread.
-class PageScanner final : public SideTaker {
+class PageScanner final : public Source, public SideTaker {
  public:
   struct Options {
     const ControlPage* page;
@@ -59,6 +61,14 @@ class PageScanner final : public SideTaker {
   // What was resident of a file just before the program gave it back: between
   // two answers nobody else sees it. It is an answer of its own at new highs.
   void TakeItem(const SideItemView& item, uint32_t stack) override;
+  void Start() override { Ask(); }
+  size_t Round(uint64_t) override {
+    AskIfDue(MonotonicNs());
+    return 0;
+  }
+  void ProgramEnded(uint64_t time_ns) override { AskAsOf(time_ns); }
+  void Finish(uint64_t, bool) override { Ask(); }
+
   // REQUIRES of all that follow: the header is written.
   // Asks where it is time to, and writes what was taken.
   void AskIfDue(uint64_t now_ns);

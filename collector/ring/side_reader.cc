@@ -27,11 +27,7 @@ SideReader::HeadFields SideReader::FieldsOf(uint64_t index) const {
 
 // Of the frames that the head does not hold.
 uint64_t SideReader::FrameBytes(const HeadFields& head) {
-  if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
-      head.kind != SideKind::kAlloc && head.kind != SideKind::kGilStack &&
-      PartyOf(head.kind) != SideParty::kTasks) {
-    return 0;
-  }
+  if (!HasStack(head.kind)) return 0;
   const uint64_t frames = head.detail & 0xffff;
   return frames <= kSideFramesInHead
              ? 0

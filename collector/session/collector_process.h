@@ -10,11 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/events/event_encoder.h"
-#include "collector/gil/gil_collector.h"
-#include "collector/heap/heap_collector.h"
 #include "collector/output/run_writer.h"
-#include "collector/pages/page_collector.h"
-#include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/monotonic_clock.h"
@@ -23,10 +19,9 @@
 #include "collector/ring/shared_memory.h"
 #include "collector/session/dump_asker.h"
 #include "collector/session/process_sampler.h"
+#include "collector/session/sources.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
-#include "collector/states/state_collector.h"
-#include "collector/tasks/task_collector.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -61,15 +56,7 @@ class CollectorProcess {
  private:
   CollectorProcess(std::unique_ptr<SharedMemory> memory,
                    const CollectorFds& fds, LaunchText launch);
-  absl::Status OpenPageEvents(int first_fd);
-  void OpenTasks();
-  void OpenStates(int first_fd);
-  void OpenHeapEvents();
-  void OpenPageScan();
-  void OpenSampler();
-  void OpenGilEvents();
-  void OpenSideRing();
-
+  absl::Status Open(int first_fd);
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
@@ -96,15 +83,10 @@ class CollectorProcess {
   EventEncoder encoder_;
   RingReader ring_;
   RingMerger merger_;
-  std::unique_ptr<SideItems> side_;         // with any of these four
-  std::unique_ptr<PageCollector> pages_;    // nullptr without page faults
-  std::unique_ptr<PageScanner> scanner_;    // nullptr unless pages are scanned
-  std::unique_ptr<HeapCollector> heap_;     // nullptr without heap events
-  std::unique_ptr<GilCollector> gil_;       // nullptr without GIL events
-  std::unique_ptr<TaskCollector> tasks_;    // nullptr without steps of tasks
-  std::unique_ptr<StateCollector> states_;  // nullptr without states
+  SideItems side_;
+  SourceList sources_;
   ProcessWatch watch_;
-  std::unique_ptr<ProcessSampler> sampler_;
+  ProcessSampler sampler_;
   DumpAsker dumps_;
   uint64_t next_flush_ns_ = 0;
   uint64_t next_sample_ns_ = 0;

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "collector/events/event_encoder.h"
-#include "collector/heap/heap_collector.h"
 #include "collector/output/run_writer.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/counter_meter.h"
@@ -31,9 +30,7 @@ class ProcessSampler {
     const ClockScale* clock;
     EventEncoder* encoder;
     RunWriter* writer;
-    HeapCollector* heap;  // nullptr without heap events
-    SideItems* side;      // nullptr without any of its items
-    bool has_pages;       // page faults are recorded
+    SideItems* side;
   };
   explicit ProcessSampler(const Parts& parts)
       : in_(parts),

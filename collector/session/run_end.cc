@@ -112,8 +112,7 @@ Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
       in_.clock->Nanos(totals.worst_clock_step_back));
   AddTracerFacts(*in_.page, *in_.launch, &footer);
   AddFinalizeToFooter(*in_.page, facts, *in_.clock, &footer);
-  if (in_.pages != nullptr) in_.pages->AddToFooter(&footer);
-  if (in_.heap != nullptr) in_.heap->AddToFooter(&footer);
+  for (const auto& source : *in_.sources) source->AddToFooter(&footer);
   AddLostOnWrite(in_.writer->lost(), &footer);
   footer.set_output_name(FateOfOutput(in_.output_fd, MadeAt()).name);
   AddGaugeToFooter(*in_.page, in_.page_bytes, &footer);

@@ -6,13 +6,12 @@
 #include <string>
 
 #include "collector/events/event_encoder.h"
-#include "collector/heap/heap_collector.h"
 #include "collector/output/run_writer.h"
-#include "collector/pages/page_collector.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/process_stats.h"
 #include "collector/process/process_watch.h"
+#include "collector/session/sources.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -31,8 +30,7 @@ class RunEnd {
     uint32_t page_bytes;
     const ClockScale* clock;
     EventEncoder* encoder;
-    const PageCollector* pages;  // nullptr without page events
-    const HeapCollector* heap;   // nullptr without heap events
+    const SourceList* sources;
     RunWriter* writer;
     ProcessWatch* watch;
     ProcessStats* stats;

@@ -28,9 +28,11 @@ class RingMergerTest : public testing::Test,
                        protected RingMerger::EventTaker,
                        protected SideTaker {
  protected:
-  void SetUp() override { Use(/*merges=*/true); }
+  void SetUp() override {
+    side_.Subscribe(this, {SideKind::kAlloc, SideKind::kFree});
+    Use(/*merges=*/true);
+  }
   void Use(bool merges) {
-    side_.set_heap(this);
     side_.Start();
     merger_.set_events(&side_, this, merges);
   }

@@ -59,63 +59,34 @@ void SideItems::Start() {
   std::vector<EarlyItem>().swap(early_items_);
 }
 
-void SideItems::Give(const SideItemView& item) {
-  switch (item.kind) {
-    case SideKind::kTouch:
-    case SideKind::kRange:
-      if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
-      break;
-    case SideKind::kFileMapped:
-      if (item.payload.empty()) {
-        mappings_.Moved(item.extra, {item.address, item.address + item.more},
-                        item.time_ns);
-      } else {
-        mappings_.Came({item.address, item.address + item.more}, item.payload,
-                       item.time_ns);
-      }
-      break;
-    case SideKind::kFileFound:
-      if (files_ != nullptr) files_->TakeItem(item, 0);
-      break;
-    case SideKind::kFork:
-      if (pages_ != nullptr) {
-        pages_->TakeItem(item, 0);
-      } else if (heap_ != nullptr) {
-        heap_->TakeItem(item, 0);
-      }
-      break;
-    case SideKind::kAlloc:
-      if (heap_ != nullptr) heap_->TakeItem(item, StackOf(item));
-      break;
-    case SideKind::kFree:
-    case SideKind::kUnmap:
-    case SideKind::kHeapRates:
-    case SideKind::kFinalize:
-      if (heap_ != nullptr) heap_->TakeItem(item, 0);
-      break;
-    case SideKind::kGil:
-    case SideKind::kGilStack:
-      GiveGil(item);
-      break;
-    case SideKind::kTask:
-    case SideKind::kTaskStep:
-      if (tasks_ != nullptr) tasks_->TakeItem(item, StackOf(item));
-      break;
-    case SideKind::kCode:
-      stacks_.Define(item);
-      break;
-    case SideKind::kCodeGone:
-      stacks_.Forget(static_cast<uint32_t>(item.address));
-      break;
-    default:
-      break;
+void SideItems::Subscribe(SideTaker* taker,
+                          std::initializer_list<SideKind> kinds) {
+  for (const SideKind kind : kinds) {
+    takers_[static_cast<size_t>(kind)].push_back(taker);
   }
 }
 
-void SideItems::GiveGil(const SideItemView& item) {
-  if (gil_ == nullptr) return;
-  const bool has_stack = item.kind == SideKind::kGilStack;
-  gil_->TakeItem(item, has_stack ? StackOf(item) : 0);
+void SideItems::Give(const SideItemView& item) {
+  const auto& takers = takers_[static_cast<size_t>(item.kind)];
+  if (takers.empty()) return Define(item);
+  const uint32_t stack = HasStack(item.kind) ? StackOf(item) : 0;
+  for (SideTaker* const taker : takers) taker->TakeItem(item, stack);
+}
+
+void SideItems::Define(const SideItemView& item) {
+  if (item.kind == SideKind::kCode) {
+    stacks_.Define(item);
+  } else if (item.kind == SideKind::kCodeGone) {
+    stacks_.Forget(static_cast<uint32_t>(item.address));
+  } else if (item.kind != SideKind::kFileMapped) {
+    return;
+  } else if (item.payload.empty()) {
+    mappings_.Moved(item.extra, {item.address, item.address + item.more},
+                    item.time_ns);
+  } else {
+    mappings_.Came({item.address, item.address + item.more}, item.payload,
+                   item.time_ns);
+  }
 }
 
 bool SideItems::Lives(uint32_t thread) const {

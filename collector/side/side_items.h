@@ -5,8 +5,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -28,26 +30,17 @@ class SideTaker {
   virtual void TakeItem(const SideItemView& item, uint32_t stack) = 0;
 };
 
-// CollectorProcess owns one where one of these is traced, and all
-// use it from its one thread. The pointers must outlive it.
+// CollectorProcess owns one, and all use it from its one thread. The pointers
+// must outlive it.
 class SideItems {
  public:
   // `page` begins the region, mapped whole; `pid` is the traced process's.
   SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
             DefinitionTable* definitions, RecordSink* out);
 
-  // Who takes kTouch, kRange, and first kFork; nullptr: nobody.
-  void set_pages(SideTaker* pages) { pages_ = pages; }
-  // Who takes kFileFound; mappings() have taken it, and kFileMapped.
-  void set_files(SideTaker* files) { files_ = files; }
-  // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize, and kFork where
-  // there are no pages.
-  void set_heap(SideTaker* heap) { heap_ = heap; }
-
-  // Who takes kGil and kGilStack.
-  void set_gil(SideTaker* gil) { gil_ = gil; }
-  // Who takes kTask and kTaskStep.
-  void set_tasks(SideTaker* tasks) { tasks_ = tasks; }
+  // The items of these kinds go to `taker`, too. Definitions go to stacks() and
+  // mappings() alone.
+  void Subscribe(SideTaker* taker, std::initializer_list<SideKind> kinds);
 
   // Empties the ring; see SideReader::Drain. Before Start() the items are kept
   // in memory, within bounds.
@@ -80,7 +73,7 @@ class SideItems {
     return dropped.load(std::memory_order_relaxed) + reader_.lost(party);
   }
   void Give(const SideItemView& item);
-  void GiveGil(const SideItemView& item);
+  void Define(const SideItemView& item);
   uint32_t StackOf(const SideItemView& item);
 
   const ControlPage* const page_;
@@ -88,11 +81,8 @@ class SideItems {
   SideReader reader_;
   SideStacks stacks_;
   MappingTable mappings_;
-  SideTaker* pages_ = nullptr;
-  SideTaker* files_ = nullptr;
-  SideTaker* heap_ = nullptr;
-  SideTaker* gil_ = nullptr;
-  SideTaker* tasks_ = nullptr;
+  // By kind.
+  std::array<std::vector<SideTaker*>, kSideKinds> takers_;
   bool started_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "collector/definitions/native_thread.h"
-#include "collector/process/monotonic_clock.h"
 #include "collector/process/proc_file.h"
 #include "collector/states/sleep_look.h"
 
@@ -71,7 +70,7 @@ void StateCollector::WriteRecording() {
   options_.out->Write(record);
 }
 
-void StateCollector::Start(uint64_t start_ns) {
+void StateCollector::Describe(uint64_t start_ns) {
   started_ = true;
   start_ns_ = start_ns;
   WriteRecording();
@@ -204,9 +203,9 @@ void StateCollector::SampleSched(uint64_t now_ns) {
   }
   if (batch->thread_size() > 0) options_.out->Write(record);
   next_sample_ns_ =
-      now_ns + std::max(rings_ == nullptr ? kSamplePeriodNs
-                                          : kSamplePeriodWithRingsNs,
-                        kCostFactor * (ThreadCpuNs() - cpu_ns));
+      now_ns +
+      std::max(rings_ == nullptr ? kSamplePeriodNs : kSamplePeriodWithRingsNs,
+               kCostFactor * (ThreadCpuNs() - cpu_ns));
 }
 
 void StateCollector::WriteBatch() {
@@ -223,7 +222,7 @@ void StateCollector::EndBatch(uint64_t) {
   WriteBatch();
 }
 
-void StateCollector::Finish(uint64_t now_ns) {
+void StateCollector::Finish(uint64_t now_ns, bool) {
   if (!started_) return;
   if (rings_ != nullptr) {
     rings_->Drain(now_ns, &steps_);

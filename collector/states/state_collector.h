@@ -15,7 +15,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/monotonic_clock.h"
 #include "collector/states/sched_sampler.h"
 #include "collector/states/switch_rings.h"
 #include "format/states/state_batch.h"
@@ -24,12 +26,12 @@ namespace pymemrun {
 
 // CollectorProcess owns one when the launch text says so, and calls it from its
 // one thread. All pointers must outlive it.
-class StateCollector {
+class StateCollector final : public Source {
  public:
   struct Options {
-    pid_t pid;  // of the traced process...
-    int first_fd;       // ...and of the perf events...
-    uint32_t events;    // ...and how many there are; 0: none
+    pid_t pid;           // of the traced process...
+    int first_fd;        // ...and of the perf events...
+    uint32_t events;     // ...and how many there are; 0: none
     std::string reason;  // why no switches are recorded
     const ClockScale* clock;
     DefinitionTable* definitions;
@@ -38,27 +40,26 @@ class StateCollector {
   // Maps the perf events and closes their descriptors. Where that fails the
   // scheduler's counts are all there is.
   explicit StateCollector(Options options);
-  ~StateCollector();
+  ~StateCollector() override;
   StateCollector(const StateCollector&) = delete;
   StateCollector& operator=(const StateCollector&) = delete;
 
+  // What is older than a second is not kept.
+  void Keep(uint64_t now_ns) override { Drain(now_ns); }
+  void Describe(uint64_t start_ns) override;
+  size_t Round(uint64_t) override { return Drain(MonotonicNs()); }
   // Empties the rings, and reads what is due. Returns how many steps there
-  // were. Before Start() nothing is written.
+  // were. Before Describe() nothing is written.
   size_t Drain(uint64_t now_ns);
-  // The header is written; the run began at `start_ns`.
-  void Start(uint64_t start_ns);
-  // Writes the entries gathered so far.
-  void EndBatch(uint64_t now_ns);
-  // Nothing more comes.
-  void Finish(uint64_t now_ns);
-
   // How long the rings may be left to fill.
-  uint32_t longest_nap_us() const;
+  uint32_t longest_nap_us() const override;
+  void EndBatch(uint64_t now_ns) override;
+  void Finish(uint64_t now_ns, bool process_lives) override;
 
  private:
   struct Doing {
-    uint32_t id = 0;        // ThreadDef.id
-    uint64_t sleeps = 0;    // so many, this one counted
+    uint32_t id = 0;      // ThreadDef.id
+    uint64_t sleeps = 0;  // so many, this one counted
     bool is_asleep = false;
   };
   struct Sleeper {

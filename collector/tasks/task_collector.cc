@@ -19,10 +19,10 @@ uint32_t FramesOf(const SideItemView& item) { return item.detail & 0xffff; }
 }  // namespace
 
 TaskCollector::TaskCollector(Options options) : options_(std::move(options)) {
-  options_.side->set_tasks(this);
+  options_.side->Subscribe(this, {SideKind::kTask, SideKind::kTaskStep});
 }
 
-void TaskCollector::Start() { WriteRecording(0, 0); }
+void TaskCollector::Describe(uint64_t) { WriteRecording(0, 0); }
 
 void TaskCollector::WriteRecording(uint64_t time_ns, uint64_t lost) {
   Record record;
@@ -125,14 +125,13 @@ bool TaskCollector::IsReady(const Waiting& step, uint64_t now) const {
                     *options_.definitions);
 }
 
-size_t TaskCollector::Round(uint64_t looked_ns, bool drains) {
-  const size_t cells = drains ? options_.side->Drain(looked_ns, false) : 0;
+size_t TaskCollector::Round(uint64_t looked_ns) {
   const uint64_t looked = options_.clock->NanosOfMonotonic(looked_ns);
   while (!waiting_.empty() && IsReady(waiting_.front(), looked)) {
     Give(waiting_.front());
     waiting_.pop_front();
   }
-  return cells;
+  return 0;
 }
 
 void TaskCollector::Give(const Waiting& step) {
@@ -179,7 +178,6 @@ void TaskCollector::AddStepsUnderWay(uint64_t now_ns) {
 }
 
 void TaskCollector::Finish(uint64_t now_ns, bool process_lives) {
-  options_.side->Drain(now_ns, true);
   for (const Waiting& step : waiting_) Give(step);
   waiting_.clear();
   const uint64_t said_ns = options_.page->end.monotonic_ns;

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/output/source.h"
 #include "collector/process/clock_scale.h"
 #include "collector/side/side_items.h"
 #include "format/tasks/task_batch.h"
@@ -23,7 +24,7 @@ namespace pymemrun {
 
 // CollectorProcess owns one where tasks are traced. Not thread safe. All
 // pointers must outlive it.
-class TaskCollector final : public SideTaker {
+class TaskCollector final : public Source, public SideTaker {
  public:
   struct Options {
     const ControlPage* page;
@@ -38,18 +39,12 @@ class TaskCollector final : public SideTaker {
   // Takes the side ring's items of tasks from here on.
   explicit TaskCollector(Options options);
 
-  // The header is written.
-  void Start();
+  void Describe(uint64_t start_ns) override;
   void TakeItem(const SideItemView& item, uint32_t stack) override;
-  // The rings were emptied of what was there at `looked_ns`; the side ring is
-  // here, if `drains`. A step is held back for a while where its thread has no
-  // name yet. Returns how many cells of the side ring there were.
-  size_t Round(uint64_t looked_ns, bool drains);
-  // Writes the steps gathered so far, and what was lost.
-  void EndBatch(uint64_t now_ns);
-  // Nothing more comes but what is in the side ring. `process_lives`: it waits
-  // after it has said its end.
-  void Finish(uint64_t now_ns, bool process_lives);
+  // A step is held back for a while where its thread has no name yet.
+  size_t Round(uint64_t looked_ns) override;
+  void EndBatch(uint64_t now_ns) override;
+  void Finish(uint64_t now_ns, bool process_lives) override;
 
  private:
   struct Known {

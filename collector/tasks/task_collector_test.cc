@@ -83,7 +83,7 @@ class TaskCollectorTest : public testing::Test {
                                .definitions = &definitions_,
                                .out = &out_,
                                .most_tasks = 3});
-    tasks_->Start();
+    tasks_->Describe(/*start_ns=*/0);
     side_->Start();
     producer_.Code(1, "a.py", "work", 1);
     producer_.Code(2, "b.py", "sleep", 1);
@@ -120,7 +120,12 @@ class TaskCollectorTest : public testing::Test {
     }
     producer_.Push(head, outer);
   }
+  void Round(uint64_t looked_ns) {
+    side_->Drain(looked_ns, false);
+    tasks_->Round(looked_ns);
+  }
   std::vector<std::string> Finish() {
+    side_->Drain(kStart + 5000, true);
     tasks_->Finish(kStart + 5000, /*process_lives=*/false);
     return out_.lines;
   }
@@ -220,10 +225,10 @@ TEST_F(TaskCollectorTest, AStepUnderWayIsReadFromTheControlPage) {
 
 TEST_F(TaskCollectorTest, AStepWaitsForTheNameOfItsThread) {
   Step(TaskNote::kDone, 0x10, 100, 200, 0, 77);
-  tasks_->Round(kStart + 1000, /*drains=*/true);
+  Round(kStart + 1000);
   tasks_->EndBatch(kStart + 1000);
   EXPECT_THAT(out_.lines, ElementsAre("lost 0"));
-  tasks_->Round(kStart + uint64_t{3600} * 1000000000, /*drains=*/true);
+  Round(kStart + uint64_t{3600} * 1000000000);
   tasks_->EndBatch(kStart + 1000);
   EXPECT_THAT(out_.lines, ElementsAre("lost 0", "DONE 1 77 100-200 0 "));
 }

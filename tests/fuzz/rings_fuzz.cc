@@ -103,12 +103,13 @@ void Collect(absl::string_view bytes) {
   SideItems side(region.page(), region.reply(), kNobody, &encoder.definitions(),
                  &out);
   RingMerger merger(&ring, &encoder);
+  const HeapRates rates;
   HeapCollector heap({region.page(), kNobody, &side, &merger, &clock,
-                      &encoder.definitions(), &out});
+                      &encoder.definitions(), &out, &rates,
+                      /*takes_forks=*/true});
   merger.set_events(&side, &heap, /*merges=*/true);
-  side.set_heap(&heap);
   encoder.set_heap(&heap);
-  heap.Start({});
+  heap.Describe(/*start_ns=*/0);
   side.Start();
   Input in(bytes);
   while (!in.empty()) {
@@ -118,7 +119,7 @@ void Collect(absl::string_view bytes) {
   merger.Drain(/*last=*/true);
   encoder.EndBatch();
   side.Drain(kStartNs, true);
-  heap.Finish(kStartNs);
+  heap.Finish(kStartNs, /*process_lives=*/false);
 }
 
 }  // namespace

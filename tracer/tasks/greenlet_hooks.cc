@@ -13,6 +13,7 @@
 #include "tracer/ring/side_ring.h"
 #include "tracer/tasks/step_items.h"
 #include "tracer/tasks/task_hooks.h"
+#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
@@ -100,8 +101,9 @@ void Leaves(PyObject* from, PyObject* to) {
 }
 
 // What runs by our account is neither greenlet of a switch that returns: it
-// ended into its parent, which another had not resumed it from. It may be freed,
-// so it is not asked. A dead one that was switched to is not known any more.
+// ended into its parent, which another had not resumed it from. It may be
+// freed, so it is not asked. A dead one that was switched to is not known any
+// more.
 bool EndedElsewhere(const PyObject* from, const PyObject* to) {
   const PyObject* const ran = t_running.greenlet;
   return ran != nullptr && ran != from && ran != to && ran != t_running.main &&

@@ -12,6 +12,7 @@
 #include "tracer/tasks/greenlet_hooks.h"
 #include "tracer/tasks/step_items.h"
 #include "tracer/wire/ring_layout.h"
+#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {

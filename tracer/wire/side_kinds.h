@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
 #define PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace pymemrun {
@@ -37,11 +38,11 @@ enum class SideKind : uint16_t {
                    // (high half); more = the event ring's id of the C function
                    // that was called last, 0: none
   // Of the task at `address`. time_ns is a time stamp.
-  kTask = 14,      // it is called so; more = its coroutine's address, extra =
-                   // TaskKind, detail = frames (low half), the name's bytes
-                   // (high half), which are the payload behind the frames
-  kTaskStep = 15,  // detail = frames (low half), TaskNote (high half); more =
-                   // when it began, extra = what RSS changed by
+  kTask = 14,        // it is called so; more = its coroutine's address, extra =
+                     // TaskKind, detail = frames (low half), the name's bytes
+                     // (high half), which are the payload behind the frames
+  kTaskStep = 15,    // detail = frames (low half), TaskNote (high half); more =
+                     // when it began, extra = what RSS changed by
   kFileMapped = 16,  // address, more = bytes; detail = the name's bytes, the
                      // payload; 0: it was mapped at `extra`, and moves
   kFileFound = 17,   // what was resident at address, more = bytes, before a
@@ -49,20 +50,7 @@ enum class SideKind : uint16_t {
 };
 
 inline constexpr SideKind kLastSideKind = SideKind::kFileFound;
-
-// As TaskAction in tasks.proto, whose 3 is the collector's own.
-enum class TaskNote : uint16_t {
-  kWaits = 0,
-  kDone = 1,
-  kBlocked = 2,
-  kRaised = 4,
-  kCancelled = 5,
-};
-constexpr bool IsTaskNote(uint32_t note) {
-  return note <= static_cast<uint32_t>(TaskNote::kCancelled) && note != 3;
-}
-// A thread that is without the GIL for so long within a step is told of.
-inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
+inline constexpr size_t kSideKinds = static_cast<size_t>(kLastSideKind) + 1;
 
 // As GilAction in gil.proto.
 enum class GilNote : uint16_t {
@@ -117,6 +105,13 @@ constexpr SideParty PartyOf(SideKind kind) {
     default:
       return SideParty::kEither;
   }
+}
+
+// Whether its items carry the stack of their thread.
+constexpr bool HasStack(SideKind kind) {
+  return kind == SideKind::kTouch || kind == SideKind::kRange ||
+         kind == SideKind::kAlloc || kind == SideKind::kGilStack ||
+         kind == SideKind::kTask || kind == SideKind::kTaskStep;
 }
 
 // As PageAction in pages.proto.

@@ -1,5 +1,6 @@
 #include "collector/definitions/side_stacks.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/hash/hash.h"
@@ -14,13 +15,12 @@ constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
     "<tracing itself>"};
 
 uint32_t FramesOf(const SideItemView& item) {
-  const uint32_t frames = item.detail & 0xffff;
-  return frames <= kMaxSideFrames ? frames : kMaxSideFrames;
+  return std::min(item.frames(), kMaxSideFrames);
 }
 
 // The innermost is frame 0.
 SideFrame FrameAt(const SideItemView& item, uint32_t i) {
-  if (i == 0) return item.first_frame;
+  if (i == 0) return item.frame;
   SideFrame frame;
   std::memcpy(&frame, item.payload.data() + (i - 1) * sizeof(frame),
               sizeof(frame));
@@ -28,18 +28,17 @@ SideFrame FrameAt(const SideItemView& item, uint32_t i) {
 }
 
 uint64_t HashOf(const SideItemView& item, uint32_t frames) {
-  const uint64_t first = static_cast<uint64_t>(item.first_frame.code) << 32 |
-                         item.first_frame.position;
+  const uint64_t first =
+      static_cast<uint64_t>(item.frame.code) << 32 | item.frame.position;
   const uint32_t flags = item.flags & (kSideCut | kSideUnknownFrame);
-  return absl::HashOf(
-      first, flags,
-      item.payload.substr(0, (frames - kSideFramesInHead) * sizeof(SideFrame)));
+  return absl::HashOf(first, flags,
+                      item.payload.substr(0, SideFrameBytes(frames)));
 }
 
 }  // namespace
 
 void SideStacks::Define(const SideItemView& item) {
-  const auto raw = static_cast<uint32_t>(item.address);
+  const auto raw = static_cast<uint32_t>(item.As<SideCode>().id);
   if (raw == 0) return;
   const CodeDefinition code(item.payload);
   if (codes_.size() >= kLimits.codes) codes_.clear(), code_facts_.Clear();

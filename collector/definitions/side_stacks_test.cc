@@ -50,7 +50,9 @@ class SideStacksTest : public testing::Test {
     uint32_t stack = 0;
     reader_.Drain(0, false, [&](const SideItemView& item) {
       if (item.kind == SideKind::kCode) stacks_.Define(item);
-      if (item.kind == SideKind::kCodeGone) stacks_.Forget(item.address);
+      if (item.kind == SideKind::kCodeGone) {
+        stacks_.Forget(item.As<SideCodeGone>().id);
+      }
       if (item.kind == SideKind::kTouch) stack = stacks_.StackOf(item, is_main);
     });
     return out_.Text(stack);

@@ -1,13 +1,11 @@
 #include "collector/gil/gil_collector.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "collector/definitions/native_thread.h"
 #include "format/limits.h"
-#include "tracer/wire/gil_late.h"
 
 namespace pymemrun {
 namespace {
@@ -24,9 +22,12 @@ uint32_t NumberOf(uint64_t gil) {
   return gil > UINT32_MAX ? 0 : static_cast<uint32_t>(gil);
 }
 
-bool IsLockNote(uint16_t note) {
-  return note >= static_cast<uint16_t>(kFirstLockNote) &&
-         note <= static_cast<uint16_t>(kLastLockNote);
+GilNote NoteOf(const SideAny& item) { return static_cast<GilNote>(item.flags); }
+
+bool MakesSense(const SideAny& item) {
+  if (item.kind == SideKind::kGil) return IsGilNote(NoteOf(item));
+  const auto role = static_cast<GilRole>(item.what());
+  return role == GilRole::kWaiter || role == GilRole::kHolder;
 }
 
 }  // namespace
@@ -45,15 +46,12 @@ void GilCollector::Describe(uint64_t) {
 }
 
 void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
-  Waiting waiting = {item, stack, 0};
-  waiting.item.payload = {};
-  static_assert(sizeof(item.first_frame) == sizeof(waiting.pauses));
-  std::memcpy(&waiting.pauses, &item.first_frame, sizeof(waiting.pauses));
+  const Waiting waiting = {item, stack};
   if (item.kind == SideKind::kGil && item.detail != 0 &&
-      item.flags != kGilEndedNote) {
+      NoteOf(item) != GilNote::kEnded) {
     PutBack(waiting);
     // Then that says it all.
-    if (item.flags == static_cast<uint16_t>(GilNote::kGivingWay)) return;
+    if (NoteOf(item) == GilNote::kGivingWay) return;
     Waiting over = waiting;
     over.item.flags = static_cast<uint16_t>(GilNote::kGaveWay);
     waiting_.push_back(over);
@@ -86,7 +84,7 @@ void GilCollector::PutBack(const Waiting& late) {
 }
 
 // A new thread of Python's takes the GIL before it has its name.
-bool GilCollector::IsReady(const SideItemView& item, uint64_t now) const {
+bool GilCollector::IsReady(const SideAny& item, uint64_t now) const {
   if (waiting_.size() > kMostHeldBack) return true;
   const uint64_t time_ns = options_.clock->NanosAt(item.time_ns);
   return time_ns + kHeldBackNs <= now &&
@@ -135,42 +133,45 @@ uint32_t GilCollector::ThreadOf(uint32_t native, uint64_t time_ns) {
 }
 
 void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
-  const SideItemView& item = waiting.item;
+  const SideAny& item = waiting.item;
+  const auto stack = item.As<SideGilStack>();
   GilEvent event;
-  const bool is_note = item.kind == SideKind::kGil;
-  const uint32_t role = item.detail >> 16;
-  const bool makes_sense =
-      is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote) ||
-                    item.flags == kGilEndedNote || IsLockNote(item.flags)
-              : role == static_cast<uint32_t>(GilRole::kWaiter) ||
-                    role == static_cast<uint32_t>(GilRole::kHolder);
-  event.gil = makes_sense ? NumberOf(item.address) : 0;
+  event.gil = MakesSense(item) ? NumberOf(stack.gil) : 0;
   if (event.gil == 0) {
     ++refused_;
     return;
   }
   event.time_ns = TimeOf(item.time_ns, now_ns);
-  const bool has_ended = is_note && item.flags == kGilEndedNote;
-  event.thread = ThreadOf(has_ended ? item.detail : item.thread, event.time_ns);
-  if (is_note) {
-    event.action = static_cast<GilAction>(item.flags);
-    if (HasHold(event.action)) {
-      event.free_ns = FreeFor(item.more, event.time_ns);
-      event.pauses = std::min(waiting.pauses, kMaxGilNanos);
-      event.paused_ns =
-          std::min(options_.clock->Nanos(item.extra), kMaxGilNanos);
-    }
-    if (HasBy(event.action) && item.more != 0) {
-      event.by = ThreadOf(static_cast<uint32_t>(item.more), event.time_ns);
-    }
+  if (item.kind == SideKind::kGil) {
+    SetNote(item, &event);
   } else {
-    event.action = role == static_cast<uint32_t>(GilRole::kWaiter) ? GIL_WAITER
-                                                                   : GIL_HOLDER;
+    event.thread = ThreadOf(item.thread, event.time_ns);
+    event.action = static_cast<GilRole>(item.what()) == GilRole::kWaiter
+                       ? GIL_WAITER
+                       : GIL_HOLDER;
     event.stack = waiting.stack;
     event.function =
-        options_.definitions->Function(static_cast<uint32_t>(item.more));
+        options_.definitions->Function(static_cast<uint32_t>(stack.function));
   }
   Append(event);
+}
+
+void GilCollector::SetNote(const SideAny& item, GilEvent* event) {
+  const auto said = item.As<SideGil>();
+  event->thread =
+      ThreadOf(NoteOf(item) == GilNote::kEnded ? item.detail : item.thread,
+               event->time_ns);
+  event->action = static_cast<GilAction>(item.flags);
+  if (HasHold(event->action)) {
+    event->free_ns = FreeFor(said.free_since, event->time_ns);
+    event->pauses = std::min(said.pauses, kMaxGilNanos);
+    event->paused_ns =
+        std::min(options_.clock->Nanos(said.paused), kMaxGilNanos);
+  }
+  const auto waker = static_cast<uint32_t>(item.As<SideLock>().waker);
+  if (HasBy(event->action) && waker != 0) {
+    event->by = ThreadOf(waker, event->time_ns);
+  }
 }
 
 void GilCollector::Append(const GilEvent& event) {

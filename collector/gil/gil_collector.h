@@ -49,9 +49,8 @@ class GilCollector final : public Source, public SideTaker {
 
  private:
   struct Waiting {
-    SideItemView item;  // without payload
+    SideAny item;
     uint32_t stack;
-    uint64_t pauses;
   };
   // Of a thread that had an event and has not ended.
   struct Known {
@@ -62,9 +61,10 @@ class GilCollector final : public Source, public SideTaker {
   bool Lives(uint32_t thread) const;
   void Insert(const Waiting& waiting);
   void PutBack(const Waiting& late);
-  bool IsReady(const SideItemView& item, uint64_t now) const;
+  bool IsReady(const SideAny& item, uint64_t now) const;
   void GiveFirst(uint64_t now_ns);
   void Give(const Waiting& waiting, uint64_t now_ns);
+  void SetNote(const SideAny& item, GilEvent* event);
   uint64_t TimeOf(uint64_t stamp, uint64_t now_ns) const;
   uint64_t FreeFor(uint64_t since, uint64_t time_ns) const;
   uint32_t ThreadOf(uint32_t native, uint64_t time_ns);

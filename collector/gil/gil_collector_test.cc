@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "collector/ring/side_ring_fixture.h"
 #include "format/records/record_decoder.h"
-#include "tracer/wire/gil_late.h"
 #include "tracer/wire/region_for_tests.h"
 
 namespace pymemrun {
@@ -97,43 +96,40 @@ class GilCollectorTest : public testing::Test {
     side_->Start();
     producer_.Code(1, "a.py", "held", 1);
   }
-  static void Fill(SideKind kind, uint32_t thread, uint64_t time_ns,
-                   SideHead* head) {
-    head->kind = kind;
-    head->thread = thread;
-    head->time_ns = kStart + time_ns;
-    head->address = kGil;
+  template <typename Head>
+  static Head HeadOf(SideKind kind, uint32_t thread, uint64_t time_ns,
+                     GilNote note = {}) {
+    Head head;
+    head.kind = kind;
+    head.flags = static_cast<uint16_t>(note);
+    head.thread = thread;
+    head.time_ns = kStart + time_ns;
+    head.gil = kGil;
+    return head;
   }
   void Note(GilNote note, uint32_t thread, uint64_t time_ns,
             uint64_t free_since = 0, uint64_t paused = 0, uint64_t pauses = 0,
             uint64_t gil = kGil) {
-    SideHead head = {};
-    Fill(SideKind::kGil, thread, time_ns, &head);
-    head.flags = static_cast<uint16_t>(note);
-    head.address = gil;
-    head.more = free_since == 0 ? 0 : kStart + free_since;
-    head.extra = paused;
-    std::memcpy(&head.frame, &pauses, sizeof(pauses));
+    auto head = HeadOf<SideGil>(SideKind::kGil, thread, time_ns, note);
+    head.gil = gil;
+    head.free_since = free_since == 0 ? 0 : kStart + free_since;
+    head.paused = paused;
+    head.pauses = pauses;
     producer_.Push(head, "");
   }
   void Woken(GilNote note, uint32_t thread, uint64_t time_ns, uint32_t by) {
-    SideHead head = {};
-    Fill(SideKind::kGil, thread, time_ns, &head);
-    head.flags = static_cast<uint16_t>(note);
-    head.more = by;
+    auto head = HeadOf<SideLock>(SideKind::kGil, thread, time_ns, note);
+    head.waker = by;
     producer_.Push(head, "");
   }
   void Kept(GilNote note, uint32_t thread, uint64_t time_ns, uint32_t kept) {
-    SideHead head = {};
-    Fill(SideKind::kGil, thread, time_ns, &head);
-    head.flags = static_cast<uint16_t>(note);
+    auto head = HeadOf<SideGil>(SideKind::kGil, thread, time_ns, note);
     head.detail = kept >> kGilKeptShift;
     producer_.Push(head, "");
   }
   void Stack(uint32_t role, uint32_t thread, uint64_t time_ns) {
-    SideHead head = {};
-    Fill(SideKind::kGilStack, thread, time_ns, &head);
-    head.detail = 1 | role << 16;
+    auto head = HeadOf<SideGilStack>(SideKind::kGilStack, thread, time_ns);
+    head.detail = SideHead::Detail(/*frames=*/1, role);
     head.frame = {1, 0};
     producer_.Push(head, "");
   }
@@ -303,12 +299,10 @@ TEST_F(GilCollectorTest, GilsKeepTheirNumbers) {
 
 TEST_F(GilCollectorTest, AGilThatIsNoMoreSaysHowItEnded) {
   Note(GilNote::kTaken, 77, 100, 0, 0, 0, 2);
-  SideHead head = {};
-  Fill(SideKind::kGil, Main(), 900, &head);
-  head.flags = kGilEndedNote;
-  head.address = 2;
+  auto head = HeadOf<SideGil>(SideKind::kGil, Main(), 900, GilNote::kEnded);
+  head.gil = 2;
   head.detail = 77;  // who took it last
-  head.more = kStart + 850;
+  head.free_since = kStart + 850;
   producer_.Push(head, "");
   EXPECT_THAT(Finish(),
               ElementsAre("from 500", "TAKEN 2 77 100 free 0 pauses 0 0",

@@ -31,6 +31,15 @@ bool IsFree(const HeapSlot& slot) {
   return slot.what_and_stack >> kWhatShift == kFreeWhat;
 }
 
+// Of the code that called malloc; 0: not known. It is behind the frames.
+uint64_t CallerOf(const SideItemView& item) {
+  uint64_t caller = 0;
+  if ((item.flags & kSideCaller) != 0) {
+    std::memcpy(&caller, item.payload.end() - sizeof(caller), sizeof(caller));
+  }
+  return caller;
+}
+
 // What the tracer does not say is an object's.
 uint32_t AllocatorOf(uint32_t kind) {
   constexpr uint32_t kObj = HEAP_OBJ;
@@ -174,7 +183,7 @@ void HeapCollector::TakeRates(const SideItemView& item) {
   GiveOutUpTo(~uint64_t{0});  // they are by the rates before
   HeapRates rates;
   rates.set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
-  rates.set_mean_bytes(item.more);
+  rates.set_mean_bytes(item.As<SideHeapRates>().mean_bytes);
   rates.set_adapted((item.flags & kSideAdapted) != 0);
   const size_t count = std::min<size_t>(
       item.detail, item.payload.size() / sizeof(SideHeapClass));
@@ -192,26 +201,28 @@ void HeapCollector::WriteFork(const SideItemView& item) {
   Record record;
   Fork* const fork = record.mutable_fork();
   fork->set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
-  fork->set_child_pid(static_cast<uint32_t>(item.address));
+  fork->set_child_pid(static_cast<uint32_t>(item.As<SideFork>().child));
   options_.out->Write(record);
 }
 
 HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
   HeapEvent event;
   event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
-  event.address = item.address;
+  const auto said = item.As<SideHeapEvent>();
+  event.address = said.address;
   event.is_free = item.kind != SideKind::kAlloc;
   if (item.kind == SideKind::kUnmap) {
-    event.size = item.more;
+    event.size = said.bytes;
     event.free_of = (item.flags & kSideMoves) != 0 ? HeapFreeOf::kMovedRange
                                                    : HeapFreeOf::kRange;
   }
   if (event.is_free) return event;
-  event.size = item.more;
+  event.size = said.bytes;
   event.stack = stack;
-  event.allocator = static_cast<HeapAllocator>(AllocatorOf(item.detail >> 16));
-  if (item.caller != 0) {
-    event.code = options_.side->mappings()->CodeAt(item.caller, MonotonicNs());
+  event.allocator = static_cast<HeapAllocator>(AllocatorOf(said.what()));
+  const uint64_t caller = CallerOf(item);
+  if (caller != 0) {
+    event.code = options_.side->mappings()->CodeAt(caller, MonotonicNs());
   }
   return event;
 }
@@ -220,8 +231,8 @@ void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   if (item.kind == SideKind::kHeapRates) return TakeRates(item);
   if (item.kind == SideKind::kFork) return WriteFork(item);
   if (options_.merger->waiting() >= kMostWaiting) GiveOutFirst();
-  options_.merger->Add(
-      {item.extra, item.time_ns, item.thread, item.kind, EventOf(item, stack)});
+  options_.merger->Add({item.As<SideHeapEvent>().index, item.time_ns,
+                        item.thread, item.kind, EventOf(item, stack)});
 }
 
 void HeapCollector::GiveOutFirst() {

@@ -102,31 +102,31 @@ void PageCollector::Start() {
 }
 
 void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
-  switch (item.kind) {
-    case SideKind::kTouch:
-      touches_.push_back(
-          {item.thread,
-           {item.time_ns, item.address / options_.page_bytes, item.more, stack,
-            (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0,
-            (item.flags & kSideCollecting) != 0}});
-      break;
-    case SideKind::kRange:
-      return TakeRange(item, stack);
-    case SideKind::kFork:
-      return matcher_.AddMark({.time_ns = item.time_ns,
-                               .kind = PageMark::kFork,
-                               .address = item.address});
-    case SideKind::kFileFound:
-      return TakeFound(item);
-    default:
-      break;
+  if (item.kind == SideKind::kTouch) {
+    TakeTouch(item.As<SideTouch>(), stack);
+  } else if (item.kind == SideKind::kRange) {
+    TakeRange(item.As<SideRange>(), stack);
+  } else if (item.kind == SideKind::kFileFound) {
+    TakeFound(item.As<SideFileFound>());
+  } else {
+    matcher_.AddMark({.time_ns = item.time_ns,
+                      .kind = PageMark::kFork,
+                      .address = item.As<SideFork>().child});
   }
+}
+
+void PageCollector::TakeTouch(const SideTouch& item, uint32_t stack) {
+  touches_.push_back(
+      {item.thread,
+       {item.time_ns, item.address / options_.page_bytes, item.instruction,
+        stack, (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0,
+        (item.flags & kSideCollecting) != 0}});
 }
 
 // Pages of a file that were resident just before the program unmapped it. The
 // event has no stack: readers find the fault that brought them, if any.
-void PageCollector::TakeFound(const SideItemView& item) {
-  if (!budget_.Take(item.more, MonotonicNs())) {
+void PageCollector::TakeFound(const SideFileFound& item) {
+  if (!budget_.Take(item.bytes, MonotonicNs())) {
     ++forged_;
     return;
   }
@@ -136,29 +136,29 @@ void PageCollector::TakeFound(const SideItemView& item) {
        .action = PAGES_POPULATED,
        .thread = item.thread,
        .address = item.address,
-       .bytes = item.more});
+       .bytes = item.bytes});
 }
 
-void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
-  const uint32_t action = item.detail >> 16;
+void PageCollector::TakeRange(const SideRange& item, uint32_t stack) {
+  const uint32_t action = item.what();
   if (action == PAGE_CAME || !PageAction_IsValid(static_cast<int>(action))) {
     return;
   }
   if (action == PAGES_POPULATED) {
-    if (!budget_.Take(item.more, MonotonicNs())) {
+    if (!budget_.Take(item.bytes, MonotonicNs())) {
       ++forged_;
       return;
     }
-    came_bytes_ += item.more;
+    came_bytes_ += item.bytes;
   } else if (action != PAGES_MOVED) {
-    left_bytes_ += item.more;
+    left_bytes_ += item.bytes;
   }
   if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
-    options_.side->mappings()->Left(item.address, item.more, item.time_ns);
+    options_.side->mappings()->Left(item.address, item.bytes, item.time_ns);
   }
-  if (action != PAGES_POPULATED) looks_.Left(item.address, item.more);
+  if (action != PAGES_POPULATED) looks_.Left(item.address, item.bytes);
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
-                    item.address, item.more, item.extra});
+                    item.address, item.bytes, item.to});
 }
 
 // Of the samples from `first` on.

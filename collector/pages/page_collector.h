@@ -67,7 +67,6 @@ class PageCollector final : public Source,
   // Empties the rings. Returns how many samples and side ring cells there were.
   size_t Round(uint64_t) override { return Drain(MonotonicNs()); }
   size_t Drain(uint64_t now_ns);
-  // The rings hold what comes in a few of these at full speed.
   uint32_t longest_nap_us() const override { return longest_nap_us_; }
   // RSS is another than page events tell, and asking for pages is not due yet.
   bool TakeWantsSample() override {
@@ -93,8 +92,9 @@ class PageCollector final : public Source,
     return asked_at_end_ || end_ns == 0 ? time_ns : std::min(time_ns, end_ns);
   }
   size_t Gather(uint64_t now_ns);
-  void TakeFound(const SideItemView& item);
-  void TakeRange(const SideItemView& item, uint32_t stack);
+  void TakeTouch(const SideTouch& item, uint32_t stack);
+  void TakeFound(const SideFileFound& item);
+  void TakeRange(const SideRange& item, uint32_t stack);
   void WriteRange(const PageMark& range);
   void WritePopulated(const PageMark& range);
   void WriteResidency(const ResidencyAnswer& answer);

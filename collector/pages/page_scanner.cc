@@ -67,11 +67,12 @@ PageScanner::PageScanner(const Options& options)
 
 void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
   if (found_ranges_ == kMostFound) return;
+  const auto file = item.As<SideFileFound>();
   ++found_ranges_;
   if (found_.empty() || found_.back().time_ns != item.time_ns) {
-    found_.push_back({item.time_ns, item.extra, {}});
+    found_.push_back({item.time_ns, file.rss_bytes, {}});
   }
-  found_.back().pages.push_back({item.address, item.address + item.more});
+  found_.back().pages.push_back({file.address, file.address + file.bytes});
 }
 
 // The other pages are those of the last answer. Right after it the file's have

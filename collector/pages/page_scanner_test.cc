@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -76,6 +77,12 @@ class PageScannerTest : public testing::Test {
     clock_.Start(/*time_is_tsc=*/false, {0, MonotonicNs()},
                  ClockScale::Measure());
   }
+  void Take(const SideFileFound& item) {
+    SideItemView view = {};
+    std::memcpy(static_cast<void*>(&view), &item, sizeof(item));
+    scanner_.TakeItem(view, 0);
+  }
+
   TestRegion region_;
   ControlPage* const page_ = region_.page();
   ClockScale clock_;
@@ -120,21 +127,21 @@ TEST_F(PageScannerTest, AnAnswerIsOfTheTimeSinceWhichTheProgramWaits) {
 TEST_F(PageScannerTest, AFileThatCameAndWentIsAnAnswerAtANewHigh) {
   scanner_.Ask();
   const uint64_t rss_bytes = answers_.all[0].rss_bytes();
-  SideItemView item = {};
+  SideFileFound item;
   item.kind = SideKind::kFileFound;
   item.time_ns = MonotonicNs() + kMs;
   item.address = uint64_t{0x10000000000};
-  item.more = 32 * kMiB;
-  item.extra = rss_bytes;  // as high as before
-  scanner_.TakeItem(item, 0);
+  item.bytes = 32 * kMiB;
+  item.rss_bytes = rss_bytes;  // as high as before
+  Take(item);
   scanner_.AskIfDue(0);
   EXPECT_EQ(answers_.all.size(), 1u);
   item.time_ns += kMs;
-  item.extra = rss_bytes + 40 * kMiB;
-  scanner_.TakeItem(item, 0);
+  item.rss_bytes = rss_bytes + 40 * kMiB;
+  Take(item);
   item.address += 64 * kMiB;
-  item.more = 8 * kMiB;
-  scanner_.TakeItem(item, 0);
+  item.bytes = 8 * kMiB;
+  Take(item);
   scanner_.AskIfDue(0);
   ASSERT_EQ(answers_.all.size(), 3u);
   EXPECT_EQ(answers_.all[1].time_us(), clock_.MicrosOfMonotonic(item.time_ns));
@@ -145,8 +152,8 @@ TEST_F(PageScannerTest, AFileThatCameAndWentIsAnAnswerAtANewHigh) {
   EXPECT_EQ(answers_.Pages(2), answers_.Pages(0));
   // Addresses that cannot be, as a hostile program may say.
   item.address = ~uint64_t{0xfff};
-  item.extra = 2 * item.extra;
-  scanner_.TakeItem(item, 0);
+  item.rss_bytes = 2 * item.rss_bytes;
+  Take(item);
   scanner_.AskIfDue(0);
   EXPECT_EQ(answers_.Pages(3), answers_.Pages(0));
 }

@@ -13,42 +13,28 @@ constexpr uint64_t kPatienceNs = 2 * kSecond;
 constexpr uint64_t kLongestPatienceNs = 60 * kSecond;
 constexpr uint32_t kMaxItemCells =
     2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
-constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
-                               kSideUnknownFrame | kSideTracing | kSideAdapted |
-                               kSideCaller | kSideFarToo | kSideMoves;
+// What an item of this head must have behind it.
+uint64_t PayloadBytes(const SideAny& head) {
+  const size_t frames = HasStack(head.kind) ? head.frames() : 0;
+  switch (head.kind) {
+#define PYMEMRUN_BYTES(kind, number, Head, party, stack) \
+  case SideKind::kind:                                   \
+    return SideFrameBytes(frames) + head.As<Head>().behind();
+    PYMEMRUN_SIDE_KINDS(PYMEMRUN_BYTES)
+#undef PYMEMRUN_BYTES
+    case SideKind::kContinued:
+      break;
+  }
+  return 0;
+}
 
 }  // namespace
 
-SideReader::HeadFields SideReader::FieldsOf(uint64_t index) const {
-  HeadFields fields;
-  std::memcpy(&fields, Cell(index).payload, sizeof(fields));
-  return fields;
-}
-
-// Of the frames that the head does not hold.
-uint64_t SideReader::FrameBytes(const HeadFields& head) {
-  if (!HasStack(head.kind)) return 0;
-  const uint64_t frames = head.detail & 0xffff;
-  return frames <= kSideFramesInHead
-             ? 0
-             : (frames - kSideFramesInHead) * sizeof(SideFrame);
-}
-
-bool SideReader::HasCaller(const HeadFields& head) {
-  return head.kind == SideKind::kAlloc && (head.flags & kSideCaller) != 0;
-}
-
-// What an item of this head must have behind it.
-uint64_t SideReader::PayloadBytes(const HeadFields& head) {
-  if (head.kind == SideKind::kCode) return head.more;
-  if (head.kind == SideKind::kHeapRates) {
-    return uint64_t{head.detail} * sizeof(SideHeapClass);
-  }
-  if (head.kind == SideKind::kTask) {
-    return FrameBytes(head) + (head.detail >> 16);
-  }
-  if (head.kind == SideKind::kFileMapped) return head.detail;
-  return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
+// The sequence is read by itself.
+SideAny SideReader::HeadOf(uint64_t index) const {
+  SideAny head;
+  std::memcpy(&head.kind, Cell(index).payload, kSidePayloadBytes);
+  return head;
 }
 
 bool SideReader::IsCommitted(uint64_t index) const {
@@ -64,7 +50,7 @@ bool SideReader::IsBegun(uint64_t index) const {
 
 // Of the item at the tail, which is not committed.
 bool SideReader::HolderLives() const {
-  return IsBegun(tail_) && lives_(FieldsOf(tail_).thread);
+  return IsBegun(tail_) && lives_(HeadOf(tail_).thread);
 }
 
 void SideReader::CountLost(SideKind kind) {
@@ -75,11 +61,11 @@ void SideReader::CountLost(SideKind kind) {
 // is missing: a continued cell that agrees in all of this by chance is not to
 // be expected.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
-  const HeadFields head = FieldsOf(index);
+  const SideAny head = HeadOf(index);
   if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) {
     return false;
   }
-  if ((head.flags & ~kAllFlags) != 0) return false;
+  if ((head.flags & ~kAllSideFlags) != 0) return false;
   if (head.cells == 0 || head.cells > end - index) return false;
   const uint64_t payload = PayloadBytes(head);
   return payload <= kMaxSideDefinition &&
@@ -91,7 +77,7 @@ bool SideReader::IsHead(uint64_t index, uint64_t end) const {
 // head says nonsense is taken cell by cell.
 bool SideReader::Fetch(uint64_t end) {
   if (!IsCommitted(tail_)) return false;
-  head_ = FieldsOf(tail_);
+  head_ = HeadOf(tail_);
   head_cells_ =
       head_.cells == 0 || head_.cells > kMaxItemCells ? 1 : head_.cells;
   if (head_cells_ > end - tail_) return false;
@@ -143,7 +129,7 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
     payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
   }
   tail_ += head_cells_;
-  const HeadFields& head = head_;
+  const SideAny& head = head_;
   if (head.kind == SideKind::kNothing) {
     ++places_;
     return;
@@ -153,14 +139,8 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
       needed > payload_.size()) {
     return CountLost(head.kind);
   }
-  uint64_t caller = 0;
-  if (HasCaller(head)) {
-    std::memcpy(&caller, payload_.data() + needed - sizeof(caller),
-                sizeof(caller));
-  }
-  payload_.resize(needed - (HasCaller(head) ? sizeof(caller) : 0));
-  take({head.kind, head.flags, head.thread, head.detail, head.time_ns,
-        head.address, head.more, head.extra, caller, head.frame, payload_});
+  payload_.resize(needed);
+  take({head, payload_});
 }
 
 bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
@@ -181,7 +161,7 @@ bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
 // A place that was held for what might come is no loss.
 void SideReader::PassOver(uint64_t end) {
   const SideKind kind =
-      IsBegun(tail_) ? FieldsOf(tail_).kind : SideKind::kContinued;
+      IsBegun(tail_) ? HeadOf(tail_).kind : SideKind::kContinued;
   if (kind != SideKind::kNothing) CountLost(kind);
   do {
     ++tail_;

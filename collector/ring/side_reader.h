@@ -17,17 +17,7 @@
 namespace pymemrun {
 
 // An item's head, checked, and what follows it.
-struct SideItemView {
-  SideKind kind;
-  uint16_t flags;
-  uint32_t thread;  // Linux thread id
-  uint32_t detail;
-  uint64_t time_ns;
-  uint64_t address;
-  uint64_t more;
-  uint64_t extra;
-  uint64_t caller;  // kAlloc: of the code that called malloc; 0: not known
-  SideFrame first_frame;
+struct SideItemView : SideAny {
   absl::string_view payload;  // the continued cells', in one piece
 };
 
@@ -67,20 +57,7 @@ class SideReader {
   uint64_t places() const { return places_; }
 
  private:
-  // What follows the sequence, which is read by itself.
-  struct HeadFields {
-    SideKind kind;
-    uint16_t flags;
-    uint32_t cells, thread, detail;
-    uint64_t time_ns, address, more, extra;
-    SideFrame frame;
-  };
-  static_assert(sizeof(HeadFields) == kSidePayloadBytes);
-
-  static uint64_t FrameBytes(const HeadFields& head);
-  static bool HasCaller(const HeadFields& head);
-  static uint64_t PayloadBytes(const HeadFields& head);
-  HeadFields FieldsOf(uint64_t index) const;
+  SideAny HeadOf(uint64_t index) const;
   uint64_t Look();
   const SideContinued& Cell(uint64_t index) const {
     return cells_[index & (size_ - 1)];
@@ -109,7 +86,7 @@ class SideReader {
   std::array<uint64_t, kSideParties> lost_ = {};
   uint64_t places_ = 0;
   bool drained_ = true;
-  HeadFields head_ = {};     // of the item that Fetch() has found...
+  SideAny head_;             // of the item that Fetch() has found...
   uint32_t head_cells_ = 0;  // ...and how many cells that is
   std::string payload_;
 };

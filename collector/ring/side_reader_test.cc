@@ -39,7 +39,7 @@ class SideReaderTest : public testing::Test {
   // A free that a living thread has begun, which is returned, and an item
   // behind it.
   uint64_t BeginAndLive() {
-    SideHead head = {};
+    SideAny head;
     head.kind = SideKind::kFree;
     const uint64_t index = producer_.Push(head, "", /*commit=*/false);
     producer_.Begin(index, SideKind::kFree, 7);
@@ -68,9 +68,9 @@ TEST_F(SideReaderTest, ItemsComeWithAllTheirFrames) {
   EXPECT_EQ(items_[5].view.kind, SideKind::kTouch);
   EXPECT_EQ(items_[5].view.thread, 7u);
   EXPECT_EQ(items_[5].view.time_ns, 1512u);
-  EXPECT_EQ(items_[5].view.address, 0x5000u);
+  EXPECT_EQ(items_[5].view.As<SideTouch>().address, 0x5000u);
   EXPECT_EQ(items_[5].view.flags, kSideLate);
-  EXPECT_EQ(items_[5].view.first_frame.code, 1u);
+  EXPECT_EQ(items_[5].view.frame.code, 1u);
   ASSERT_EQ(items_[5].payload.size(), 511 * sizeof(SideFrame));
   const auto* rest =
       reinterpret_cast<const SideFrame*>(items_[5].payload.data());
@@ -81,7 +81,7 @@ TEST_F(SideReaderTest, ItemsComeWithAllTheirFrames) {
 }
 
 TEST_F(SideReaderTest, WhatIsNotCommittedIsWaitedFor) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   head.detail = 2;
   const uint64_t index = producer_.Push(head, "01234567", /*commit=*/false);
@@ -97,7 +97,7 @@ TEST_F(SideReaderTest, WhatIsNotCommittedIsWaitedFor) {
 }
 
 TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   head.detail = 512;
   const std::string payload(511 * sizeof(SideFrame), '\x01');
@@ -110,7 +110,7 @@ TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
   EXPECT_TRUE(items_.empty());
   Drain(3 * kSecond + 1);
   ASSERT_EQ(items_.size(), 1u);
-  EXPECT_EQ(items_[0].view.address, 0x9000u);
+  EXPECT_EQ(items_[0].view.As<SideTouch>().address, 0x9000u);
   EXPECT_EQ(Lost(), 1u);
   EXPECT_TRUE(reader_.drained());
 }
@@ -138,7 +138,7 @@ TEST_F(SideReaderTest, ALivingThreadsItemIsPassedOverAfterAMinute) {
 }
 
 TEST_F(SideReaderTest, WhatIsLostIsCountedByWhoseItWas) {
-  SideHead head = {};
+  SideAny head;
   const SideKind kinds[] = {SideKind::kNothing, SideKind::kFree,
                             SideKind::kTouch, SideKind::kAlloc,
                             SideKind::kUnmap};
@@ -155,7 +155,7 @@ TEST_F(SideReaderTest, WhatIsLostIsCountedByWhoseItWas) {
 
 // It may be committed yet.
 TEST_F(SideReaderTest, AnItemBegunBehindADeadThreadsIsNotPassedOverWithIt) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   producer_.Push(head, "", /*commit=*/false);
   const uint64_t second = producer_.Push(head, "", /*commit=*/false);
@@ -167,7 +167,7 @@ TEST_F(SideReaderTest, AnItemBegunBehindADeadThreadsIsNotPassedOverWithIt) {
 }
 
 TEST_F(SideReaderTest, WhoLooksWithAnEarlierTimeIsNoLessPatient) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   producer_.Push(head, "", /*commit=*/false);
   Drain(2 * kSecond);
@@ -178,7 +178,7 @@ TEST_F(SideReaderTest, WhoLooksWithAnEarlierTimeIsNoLessPatient) {
 
 // As one of an interposed call that is under way: what is behind it waits too.
 TEST_F(SideReaderTest, ItemsOfNothingBehindADeadThreadsAreNotLost) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   producer_.Push(head, "", /*commit=*/false);
   producer_.Plain(SideKind::kNothing, 0);
@@ -196,7 +196,7 @@ TEST_F(SideReaderTest, ItemsOfNothingBehindADeadThreadsAreNotLost) {
 }
 
 TEST_F(SideReaderTest, AtTheEndNothingIsWaitedFor) {
-  SideHead head = {};
+  SideAny head;
   head.kind = SideKind::kTouch;
   producer_.Push(head, "", /*commit=*/false);
   producer_.Touch(8, 2, 0x9000, Frames(3));
@@ -222,7 +222,7 @@ TEST_F(SideReaderTest, TheRingGoesRoundAndRound) {
 }
 
 TEST_F(SideReaderTest, NonsenseIsPassedOver) {
-  SideHead head = {};
+  SideAny head;
   head.kind = static_cast<SideKind>(99);
   producer_.Push(head, "");
   head.kind = SideKind::kTouch;
@@ -231,7 +231,7 @@ TEST_F(SideReaderTest, NonsenseIsPassedOver) {
   producer_.Touch(8, 2, 0x9000, {});
   Drain();
   ASSERT_EQ(items_.size(), 1u);
-  EXPECT_EQ(items_[0].view.address, 0x9000u);
+  EXPECT_EQ(items_[0].view.As<SideTouch>().address, 0x9000u);
   page_->side_head.store(1u << 30);  // somebody wrote over the page
   EXPECT_EQ(Drain(), 0u);
 }
@@ -241,7 +241,7 @@ TEST_F(SideReaderTest, DefinitionsOfTheLargestSizeArrive) {
   Drain();
   ASSERT_EQ(items_.size(), 1u);
   EXPECT_EQ(items_[0].view.kind, SideKind::kCode);
-  EXPECT_EQ(items_[0].payload.size(), items_[0].view.more);
+  EXPECT_EQ(items_[0].payload.size(), items_[0].view.As<SideCode>().bytes);
 }
 
 TEST_F(SideReaderTest, ItemsOfManyThreadsAllArriveInEachThreadsOrder) {

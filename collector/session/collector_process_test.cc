@@ -245,7 +245,7 @@ TEST_F(CollectorProcessTest, RssIsNotSaidWhileACallGivesMemoryBack) {
            "page_counters=0"});
   Trace([&] {
     SideProducer side = MakeSideProducer();
-    SideHead place = {};
+    SideAny place;
     place.kind = SideKind::kNothing;
     const uint64_t index = side.Push(place, "", /*commit=*/false);
     StartTracing();
@@ -319,7 +319,7 @@ TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {
     StartTracing();
     SideProducer side = MakeSideProducer();
     const uint64_t index = page_->head.load();
-    const uint64_t begun = side.Push({}, "", /*commit=*/false);
+    const uint64_t begun = side.Push(SideAny{}, "", /*commit=*/false);
     side.Free(static_cast<uint32_t>(getpid()), page_->start.monotonic_ns, index,
               0x7f0000);
     SlotStream stream;

@@ -152,16 +152,16 @@ void Forge(std::mt19937_64* random, std::vector<EventSlot>* slots) {
 
 // Items whose cells are committed, and whose heads say anything.
 void ForgeItem(std::mt19937_64* random, SideProducer* side) {
-  SideHead head = {};
+  SideAny head;
   const uint64_t any = (*random)();
   head.kind = static_cast<SideKind>(any % 12);
   head.flags = static_cast<uint16_t>(any >> 8);
   head.thread = static_cast<uint32_t>(any >> 24) % 8;
   head.detail = static_cast<uint32_t>((*random)() & 0xf01ff);
   head.time_ns = Odd(random, MonotonicNs());
-  head.address = Odd(random, (*random)());
-  head.more = Odd(random, any % 900);
-  head.extra = Odd(random, any % 4096);
+  head.words[0] = Odd(random, (*random)());
+  head.words[1] = Odd(random, any % 900);
+  head.words[2] = Odd(random, any % 4096);
   side->Push(head, std::string((*random)() % 900, static_cast<char>(any)));
 }
 

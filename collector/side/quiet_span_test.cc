@@ -26,7 +26,7 @@ class QuietSpanTest : public testing::Test {
   }
   // As a call does that unmaps memory.
   uint64_t BeginCall() {
-    SideHead place = {};
+    SideAny place;
     place.kind = SideKind::kNothing;
     return producer_.Push(place, "", /*commit=*/false);
   }

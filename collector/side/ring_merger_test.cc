@@ -59,8 +59,9 @@ class RingMergerTest : public testing::Test,
   }
   void TakeItem(const SideItemView& item, uint32_t) override {
     HeapEvent event;
-    event.address = item.address;
-    merger_.Add({item.extra, item.time_ns, item.thread, item.kind, event});
+    const auto said = item.As<SideHeapEvent>();
+    event.address = said.address;
+    merger_.Add({said.index, item.time_ns, item.thread, item.kind, event});
   }
   void GiveOut(uint64_t index) {
     while (merger_.waiting() > 0 && merger_.first().index <= index) {
@@ -111,9 +112,9 @@ TEST_F(RingMergerTest, AnEventComesBeforeTheSlotThatItNames) {
 }
 
 TEST_F(RingMergerTest, SlotsWaitForItemsThatAreNotWholeYet) {
-  SideHead head = {};
+  SideHeapEvent head;
   head.kind = SideKind::kFree;
-  head.extra = 1;
+  head.index = 1;
   head.address = 100;
   const uint64_t item = side_producer_.Push(head, "", /*commit=*/false);
   PushSlots(1, 2);
@@ -126,7 +127,7 @@ TEST_F(RingMergerTest, SlotsWaitForItemsThatAreNotWholeYet) {
 
 TEST_F(RingMergerTest, WithoutMergingSlotsWaitForNoItem) {
   Use(/*merges=*/false);
-  side_producer_.Push(SideHead{}, "", /*commit=*/false);
+  side_producer_.Push(SideAny{}, "", /*commit=*/false);
   PushSlots(1, 1);
   merger_.Drain(false);
   EXPECT_EQ(Came(), Lines{"slot 1"});
@@ -141,7 +142,7 @@ TEST_F(RingMergerTest, ARoundIsOfTheMomentAtWhichTheRingWasLookedAt) {
 }
 
 TEST_F(RingMergerTest, AtTheEndNothingIsWaitedFor) {
-  side_producer_.Push(SideHead{}, "", /*commit=*/false);
+  side_producer_.Push(SideAny{}, "", /*commit=*/false);
   PushSlots(1, 1);
   merger_.Drain(true);
   EXPECT_EQ(Came(), Lines{"slot 1"});

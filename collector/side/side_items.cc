@@ -38,10 +38,8 @@ SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
   return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
-    // What waits for its time must not wait for ever. Others have stamps.
-    const SideParty party = PartyOf(item.kind);
-    if (item.time_ns > now_ns && party != SideParty::kGil &&
-        party != SideParty::kTasks) {
+    // What waits for its time must not wait for ever.
+    if (item.time_ns > now_ns && !HasStamps(item.kind)) {
       item.time_ns = std::min(item.time_ns, MonotonicNs());
     }
     if (started_) return Give(item);
@@ -77,15 +75,15 @@ void SideItems::Define(const SideItemView& item) {
   if (item.kind == SideKind::kCode) {
     stacks_.Define(item);
   } else if (item.kind == SideKind::kCodeGone) {
-    stacks_.Forget(static_cast<uint32_t>(item.address));
-  } else if (item.kind != SideKind::kFileMapped) {
-    return;
-  } else if (item.payload.empty()) {
-    mappings_.Moved(item.extra, {item.address, item.address + item.more},
-                    item.time_ns);
-  } else {
-    mappings_.Came({item.address, item.address + item.more}, item.payload,
-                   item.time_ns);
+    stacks_.Forget(static_cast<uint32_t>(item.As<SideCodeGone>().id));
+  } else if (item.kind == SideKind::kFileMapped) {
+    const auto file = item.As<SideFileMapped>();
+    const AddressRange range = {file.address, file.address + file.bytes};
+    if (item.payload.empty()) {
+      mappings_.Moved(file.from, range, item.time_ns);
+    } else {
+      mappings_.Came(range, item.payload, item.time_ns);
+    }
   }
 }
 

@@ -7,14 +7,11 @@
 #include "collector/definitions/native_thread.h"
 #include "collector/process/monotonic_clock.h"
 #include "format/limits.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr size_t kMaxNameBytesKept = 1024;
-
-uint32_t FramesOf(const SideItemView& item) { return item.detail & 0xffff; }
 
 }  // namespace
 
@@ -59,29 +56,26 @@ TaskCollector::Known* TaskCollector::KnownAt(uint64_t address) {
 // With another coroutine it is another task: nobody sees one die that is not
 // done.
 void TaskCollector::TakeName(const SideItemView& item, uint32_t stack) {
-  const auto old = tasks_.find(item.address);
+  const auto told = item.As<SideTask>();
+  const auto old = tasks_.find(told.task);
   if (old != tasks_.end() && old->second.coroutine != 0 &&
-      old->second.coroutine != item.more) {
+      old->second.coroutine != told.coroutine) {
     tasks_.erase(old);
   }
-  Known* const task = KnownAt(item.address);
+  Known* const task = KnownAt(told.task);
   if (task == nullptr) {
     ++refused_;
     return;
   }
-  const uint32_t frames = FramesOf(item);
-  const size_t behind =
-      frames <= kSideFramesInHead ? 0 : (frames - 1) * sizeof(SideFrame);
   const absl::string_view name =
-      item.payload.substr(std::min(behind, item.payload.size()))
-          .substr(0, kMaxNameBytesKept);
+      item.payload.substr(SideFrameBytes(item.frames()), kMaxNameBytesKept);
   const bool is_greenlet =
-      item.extra == static_cast<uint64_t>(SideTaskKind::kGreenlet);
+      told.task_kind == static_cast<uint64_t>(SideTaskKind::kGreenlet);
   if (is_greenlet) task->kind = TASK_GREENLET;
   std::string kept =
       is_greenlet ? absl::StrCat("greenlet-", task->id) : std::string(name);
-  if (task->coroutine == item.more && task->name == kept) return;
-  task->coroutine = item.more;
+  if (task->coroutine == told.coroutine && task->name == kept) return;
+  task->coroutine = told.coroutine;
   task->name = std::move(kept);
   WriteDef(*task, TimeOf(item.time_ns), stack);
 }
@@ -99,8 +93,9 @@ void TaskCollector::WriteDef(const Known& task, uint64_t time_ns,
 }
 
 void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
-  const uint32_t note = item.detail >> 16;
-  Known* const task = IsTaskNote(note) ? KnownAt(item.address) : nullptr;
+  const auto told = item.As<SideTaskStep>();
+  const uint32_t note = told.what();
+  Known* const task = IsTaskNote(note) ? KnownAt(told.task) : nullptr;
   if (task == nullptr) {
     ++refused_;
     return;
@@ -110,12 +105,12 @@ void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   event.time_ns = TimeOf(item.time_ns);
   event.task = task->id;
   event.action = static_cast<TaskAction>(note);
-  const uint64_t begin_ns = TimeOf(item.more);
+  const uint64_t begin_ns = TimeOf(told.begin);
   event.lasted_ns = event.time_ns - std::min(begin_ns, event.time_ns);
-  event.grown_bytes = static_cast<int64_t>(item.extra);
+  event.grown_bytes = static_cast<int64_t>(told.grown_bytes);
   event.stack = event.ends_task() ? 0 : stack;
   if (event.action == TASK_BLOCKED) event.grown_bytes = 0;
-  if (event.ends_task()) tasks_.erase(item.address);
+  if (event.ends_task()) tasks_.erase(told.task);
   waiting_.push_back(step);
 }
 

@@ -13,7 +13,6 @@
 #include "collector/ring/side_ring_fixture.h"
 #include "format/records/record_decoder.h"
 #include "tracer/wire/region_for_tests.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
@@ -90,26 +89,26 @@ class TaskCollectorTest : public testing::Test {
   }
   void Name(uint64_t address, uint64_t coroutine, const std::string& name,
             SideTaskKind kind = SideTaskKind::kTask) {
-    SideHead head = {};
+    SideTask head;
     head.kind = SideKind::kTask;
     head.thread = Main();
     head.time_ns = kStart;
-    head.address = address;
-    head.more = coroutine;
-    head.extra = static_cast<uint64_t>(kind);
-    head.detail = 1 | static_cast<uint32_t>(name.size()) << 16;
+    head.task = address;
+    head.coroutine = coroutine;
+    head.task_kind = static_cast<uint64_t>(kind);
+    head.detail = SideHead::Detail(/*frames=*/1, name.size());
     head.frame = {1, 0};
     producer_.Push(head, name);
   }
   void Step(TaskNote note, uint64_t address, uint64_t begin, uint64_t end,
             int64_t grown = 0, uint32_t thread = Main()) {
-    SideHead head = {};
+    SideTaskStep head;
     head.kind = SideKind::kTaskStep;
     head.thread = thread;
     head.time_ns = kStart + end;
-    head.address = address;
-    head.more = kStart + begin;
-    head.extra = static_cast<uint64_t>(grown);
+    head.task = address;
+    head.begin = kStart + begin;
+    head.grown_bytes = static_cast<uint64_t>(grown);
     head.detail = static_cast<uint32_t>(note) << 16;
     std::string outer;
     if (note != TaskNote::kDone) {

@@ -92,11 +92,7 @@ uint32_t Define(PyCodeObject* code) {
   SideItem item(SideKind::kCode, total);
   if (!item.ok()) return 0;
   const uint32_t id = g_own.codes.NewId();
-  SideHead& head = item.head();
-  head.flags = 0;
-  head.detail = 0;
-  head.address = id;
-  head.more = total;
+  item.Fill(SideCode{{}, id, total});
   // Nothing of the side ring asks where a call begins.
   const CodePayload payload = {facts.first_line, facts.line_table_kind};
   item.Append(&payload, sizeof(payload));
@@ -142,10 +138,7 @@ void OwnStack::CodeDied(const void* code) {
   while (const uint32_t id = g_own.codes.Remove(code)) {
     SideItem item(SideKind::kCodeGone, 0);
     if (!item.ok()) continue;
-    SideHead& head = item.head();
-    head.flags = 0;
-    head.detail = 0;
-    head.address = id;
+    item.Fill(SideCodeGone{{}, id});
     item.Commit();
   }
 }
@@ -185,11 +178,7 @@ OwnStack::OwnStack() {
   if (!whole) flags_ |= kSideUnknownFrame;
 }
 
-size_t OwnStack::payload_bytes() const {
-  return frames_ <= kSideFramesInHead
-             ? 0
-             : (frames_ - kSideFramesInHead) * sizeof(SideFrame);
-}
+size_t OwnStack::payload_bytes() const { return SideFrameBytes(frames_); }
 
 void OwnStack::PutInto(SideItem* item) {
   if (frames_ == 0) return;
@@ -197,7 +186,7 @@ void OwnStack::PutInto(SideItem* item) {
   EachFrame(OwnThreadState(), &readable_, [&](const PymemrunFrame* frame) {
     const SideFrame made = FrameOf(frame);
     if (i < kSideFramesInHead) {
-      item->head().frame = made;
+      item->head<SideAny>().frame = made;
     } else {
       item->Append(&made, sizeof(made));
     }

@@ -8,21 +8,18 @@
 
 namespace pymemrun {
 
-// An item's head, as far as its maker knows it.
-struct SideFacts {
-  SideKind kind;
-  uint16_t flags;
-  uint16_t detail;  // RangeAction or AllocatorKind
-  uint64_t time_ns;
-  uint64_t address;
-  uint64_t more;
-  uint64_t extra;
-  const void* caller = nullptr;  // kAlloc: sent with kSideCaller if not null
-};
+// As below. REQUIRES: it is the beginning of a whole one.
+bool PutCellWithStack(const SideHead& head, const void* caller);
 
-// Sends the item with the calling thread's stack. Any thread, in a signal
-// handler too; keeps errno. Returns false where there was no room.
-bool PutWithStack(const SideFacts& facts);
+// Sends an item with the calling thread's stack. `head` says its kind, flags,
+// what(), time and the three words behind that. `caller`: of kAlloc, the code
+// that called malloc; not sent if null. Any thread, in a signal handler too;
+// keeps errno. Returns false where there was no room.
+template <typename Head>
+bool PutWithStack(const Head& head, const void* caller = nullptr) {
+  static_assert(sizeof(Head) == kSideCellBytes);
+  return PutCellWithStack(head, caller);
+}
 
 }  // namespace pymemrun
 

@@ -7,7 +7,6 @@
 #include "tracer/code/side_event.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/ring/row_writer.h"
-#include "tracer/wire/gil_late.h"
 
 namespace pymemrun {
 namespace {
@@ -99,7 +98,7 @@ void GilHooks::Add(uint32_t place, uint64_t gil) {
   if (page == nullptr || Get(page->gils[0].gil) == 0) return;
   GilHold& hold = page->gils[place];
   if (Get(hold.gil) != 0 && Get(hold.thread) != 0) {
-    Put(static_cast<GilNote>(kGilEndedNote), TimeStamp(Hot().time_is_tsc),
+    Put(GilNote::kEnded, TimeStamp(Hot().time_is_tsc),
         uint64_t{Get(hold.thread)} << kGilKeptShift, hold);
   }
   Set(hold.thread, uint32_t{0});
@@ -145,32 +144,29 @@ void GilHooks::Put(GilNote note, uint64_t stamp, uint64_t kept,
   const bool alone = note == GilNote::kGivingWay || note == GilNote::kGaveWay;
   SideItem item(SideKind::kGil, 0);
   if (item.ok()) {
-    SideHead& head = item.head();
+    SideGil& head = item.head<SideGil>();
     head.flags = static_cast<uint16_t>(note);
     const uint64_t units = kept >> kGilKeptShift;
-    head.detail = units > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(units);
+    head.detail =
+        units > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(units);
     head.time_ns = stamp;
-    head.address = Get(hold.gil);
-    head.more = alone ? 0 : Get(hold.free_since);
-    head.extra = alone ? 0 : Get(hold.paused);
-    const uint64_t pauses = alone ? 0 : Get(hold.pauses);
-    static_assert(sizeof(head.frame) == sizeof(pauses));
-    memcpy(&head.frame, &pauses, sizeof(pauses));
+    head.gil = Get(hold.gil);
+    head.free_since = alone ? 0 : Get(hold.free_since);
+    head.paused = alone ? 0 : Get(hold.paused);
+    head.pauses = alone ? 0 : Get(hold.pauses);
     item.Commit();
   }
   errno = saved_errno;
 }
 
 void GilHooks::PutStack(GilRole role, uint64_t stamp, const GilHold& hold) {
-  SideFacts facts = {};
-  facts.kind = SideKind::kGilStack;
-  facts.detail = static_cast<uint16_t>(role);
-  facts.time_ns = stamp;
-  facts.address = Get(hold.gil);
-  facts.more = role == GilRole::kHolder
-                   ? LastCFunction(Get(hold.kept_since), stamp)
-                   : 0;
-  PutWithStack(facts);
+  PutWithStack(SideGilStack{{.kind = SideKind::kGilStack,
+                             .detail = SideHead::Detail(0, role),
+                             .time_ns = stamp},
+                            Get(hold.gil),
+                            role == GilRole::kHolder
+                                ? LastCFunction(Get(hold.kept_since), stamp)
+                                : 0});
 }
 
 void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {

@@ -49,24 +49,21 @@ Waiter* Enter(const void* semaphore, uint64_t now) {
 void Put(GilNote note, uint64_t stamp, uint32_t waker) {
   SideItem item(SideKind::kGil, 0);
   if (!item.ok()) return;
-  SideHead& head = item.head();
+  SideLock& head = item.head<SideLock>();
   head.flags = static_cast<uint16_t>(note);
   head.detail = 0;
   head.time_ns = stamp;
-  head.address = 1;
-  head.more = waker;
-  head.extra = 0;
-  head.frame = {};
+  head.gil = 1;
+  head.waker = waker;
+  head.unused[0] = head.unused[1] = 0;
   item.Commit();
 }
 
 void PutStack(GilRole role, uint64_t stamp) {
-  SideFacts facts = {};
-  facts.kind = SideKind::kGilStack;
-  facts.detail = static_cast<uint16_t>(role);
-  facts.time_ns = stamp;
-  facts.address = 1;
-  PutWithStack(facts);
+  PutWithStack(SideGilStack{{.kind = SideKind::kGilStack,
+                             .detail = SideHead::Detail(0, role),
+                             .time_ns = stamp},
+                            /*gil=*/1});
 }
 
 uint64_t Now() { return TimeStamp(Hot().time_is_tsc); }

@@ -118,12 +118,12 @@ uint64_t RingPosition() {
 }
 
 void FillFree(SideItem* item, const void* address, uint64_t position) {
-  SideHead& head = item->head();
+  SideHeapEvent& head = item->head<SideHeapEvent>();
   head.flags = 0;
   head.detail = 0;
   head.time_ns = MonotonicNs();
   head.address = reinterpret_cast<uint64_t>(address);
-  head.extra = position;
+  head.index = position;
 }
 
 }  // namespace
@@ -165,11 +165,15 @@ void HeapLog::Kept(HotState& hot, const void* address) {
 void HeapLog::StateClock(HotState& hot) { hot.heap_since_clock = kClockEvents; }
 
 bool HeapAside::Allocated(const HeapBlock& block) {
-  const uint16_t flags = block.by_tracing ? kSideTracing : 0;
-  return PutWithStack({SideKind::kAlloc, flags,
-                       static_cast<uint16_t>(block.kind), MonotonicNs(),
-                       reinterpret_cast<uint64_t>(block.address), block.size,
-                       RingPosition(), block.caller});
+  SideHeapEvent event;
+  event.kind = SideKind::kAlloc;
+  event.flags = block.by_tracing ? kSideTracing : 0;
+  event.detail = SideHead::Detail(0, block.kind);
+  event.address = reinterpret_cast<uint64_t>(block.address);
+  event.bytes = block.size;
+  event.time_ns = MonotonicNs();
+  event.index = RingPosition();
+  return PutWithStack(event, block.caller);
 }
 
 void HeapAside::Freeing(const void* address) {
@@ -185,9 +189,9 @@ HeapAsideFree::HeapAsideFree(const void* old) { Hold(SideKind::kFree, old); }
 HeapAsideFree::HeapAsideFree(const void* start, size_t bytes, bool moves) {
   Hold(SideKind::kUnmap, start);
   if (!place_.ok()) return;
-  SideHead& head = place_.head();
+  SideHeapEvent& head = place_.head<SideHeapEvent>();
   head.flags = moves ? kSideMoves : 0;
-  head.more = bytes;
+  head.bytes = bytes;
 }
 
 void HeapAsideFree::Hold(SideKind kind, const void* old) {

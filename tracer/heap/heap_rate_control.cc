@@ -94,11 +94,12 @@ void HeapRateControl::Tell(const HeapRatesConfig& rates, bool adapted) {
   const size_t bytes = rates.class_count * sizeof(classes[0]);
   SideItem item(SideKind::kHeapRates, bytes);
   if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.flags = adapted ? kSideAdapted : 0;
-  head.detail = static_cast<uint32_t>(rates.class_count);
-  head.time_ns = MonotonicNs();
-  head.more = rates.mean_bytes;
+  SideHeapRates told;
+  told.flags = adapted ? kSideAdapted : 0;
+  told.detail = static_cast<uint32_t>(rates.class_count);
+  told.time_ns = MonotonicNs();
+  told.mean_bytes = rates.mean_bytes;
+  item.Fill(told);
   item.Append(classes, bytes);
   item.Commit();
 }

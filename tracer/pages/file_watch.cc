@@ -33,25 +33,19 @@ size_t WholePages(size_t bytes, const ControlPage& page) {
   return (bytes + mask) & ~mask;
 }
 
-struct Told {
-  SideKind kind;
-  uint64_t time_ns;
-  uint64_t extra;
-};
-
-void Put(const Told& told, uintptr_t begin, size_t bytes,
-         const char* name = nullptr, size_t name_bytes = 0) {
-  SideItem item(told.kind, name_bytes);
+template <typename Head>
+void Put(SideKind kind, const Head& told, const char* name = nullptr) {
+  SideItem item(kind, told.behind());
   if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.flags = 0;
-  head.detail = static_cast<uint32_t>(name_bytes);
-  head.time_ns = told.time_ns;
-  head.address = begin;
-  head.more = bytes;
-  head.extra = told.extra;
-  item.Append(name, name_bytes);
+  item.Fill(told);
+  item.Append(name, told.behind());
   item.Commit();
+}
+
+void PutFound(SideFileFound told, uintptr_t begin, size_t bytes) {
+  told.address = begin;
+  told.bytes = bytes;
+  Put(SideKind::kFileFound, told);
 }
 
 int Open(const char* file) {
@@ -78,7 +72,7 @@ uint64_t RssBytes(uint64_t page_bytes) {
 
 // False where the kernel has no such call, before Linux 6.7.
 bool ScanResident(int pagemap, uintptr_t begin, uintptr_t end,
-                  const Told& told) {
+                  const SideFileFound& told) {
   PageRegion regions[kRegionsAtOnce];
   PagemapScan scan = {};
   scan.begin = begin;
@@ -89,7 +83,7 @@ bool ScanResident(int pagemap, uintptr_t begin, uintptr_t end,
   for (int i = 0; i < kMostScans && scan.begin < scan.end; ++i) {
     const long count = syscall(SYS_ioctl, pagemap, kPagemapScan, &scan);
     for (long j = 0; j < count; ++j) {
-      Put(told, regions[j].begin, regions[j].end - regions[j].begin);
+      PutFound(told, regions[j].begin, regions[j].end - regions[j].begin);
     }
     if (count < 0) return i > 0;
     if (scan.walk_end <= scan.begin) break;
@@ -99,7 +93,7 @@ bool ScanResident(int pagemap, uintptr_t begin, uintptr_t end,
 }
 
 void ReadResident(int pagemap, uintptr_t begin, uintptr_t end,
-                  uint64_t page_bytes, const Told& told) {
+                  uint64_t page_bytes, const SideFileFound& told) {
   uint64_t entries[kEntriesAtOnce];
   uintptr_t at = begin, found = 0;
   int runs = 0;
@@ -114,14 +108,14 @@ void ReadResident(int pagemap, uintptr_t begin, uintptr_t end,
       const bool there = (entries[j] & kPagemapPresent) != 0;
       if (there && found == 0) found = at;
       if (!there && found != 0) {
-        Put(told, found, at - found);
+        PutFound(told, found, at - found);
         found = 0;
         if (++runs == kMostScans * static_cast<int>(kRegionsAtOnce)) return;
       }
       at += page_bytes;
     }
   }
-  if (found != 0) Put(told, found, at - found);
+  if (found != 0) PutFound(told, found, at - found);
 }
 
 // Tells what is resident there, as far as the kernel says.
@@ -129,7 +123,9 @@ void PutResident(uintptr_t begin, uintptr_t end, uint64_t page_bytes,
                  uint64_t time_ns) {
   const int pagemap = Open("/proc/self/pagemap");
   if (pagemap < 0) return;
-  const Told told = {SideKind::kFileFound, time_ns, RssBytes(page_bytes)};
+  SideFileFound told;
+  told.time_ns = time_ns;
+  told.rss_bytes = RssBytes(page_bytes);
   if (!ScanResident(pagemap, begin, end, told)) {
     ReadResident(pagemap, begin, end, page_bytes, told);
   }
@@ -152,8 +148,12 @@ void FileWatch::Mapped(const void* address, size_t bytes, int fd) {
   const long length =
       syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name));
   if (length > 0) {
-    Put({SideKind::kFileMapped, MonotonicNs(), 0}, begin, bytes, name,
-        static_cast<size_t>(length));
+    Put(SideKind::kFileMapped,
+        SideFileMapped{
+            {.detail = static_cast<uint32_t>(length), .time_ns = MonotonicNs()},
+            begin,
+            bytes},
+        name);
     Watch(begin, begin + bytes);
   }
   errno = saved_errno;
@@ -177,7 +177,8 @@ void FileWatch::MovedSlow(uintptr_t from, uintptr_t to, size_t bytes,
   for (Slot& slot : slots_) {
     uintptr_t begin = slot.begin;
     if (begin == 0 || from < begin || from >= slot.end) continue;
-    Put({SideKind::kFileMapped, MonotonicNs(), from}, to, bytes);
+    Put(SideKind::kFileMapped,
+        SideFileMapped{{.time_ns = MonotonicNs()}, to, bytes, from});
     // Of a part that moved the rest stays.
     if (!stays && from == begin &&
         slot.begin.compare_exchange_strong(begin, 0)) {

@@ -104,9 +104,10 @@ void PageEvents::OnFault(const siginfo_t* info, void* context) {
   uint16_t flags = 0;
   if (TrapSignal::CameLate(info)) flags |= kSideLate;
   if (IsFarThere(info->si_addr)) flags |= kSideFarToo;
-  PutWithStack({SideKind::kTouch, flags, 0, time_ns,
+  PutWithStack(
+      SideTouch{{.kind = SideKind::kTouch, .flags = flags, .time_ns = time_ns},
                 reinterpret_cast<uint64_t>(info->si_addr),
-                InstructionOf(context), 0});
+                InstructionOf(context)});
 }
 
 bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
@@ -157,14 +158,18 @@ void PageEvents::Range(RangeAction action, uint64_t time_ns,
       (action == RangeAction::kPopulated ? first : first + mask) & ~mask;
   const uint64_t end = (first + bytes + mask) & ~mask;
   if (begin >= end) return;
-  PutWithStack({SideKind::kRange, 0, static_cast<uint16_t>(action), time_ns,
-                begin, end - begin, reinterpret_cast<uint64_t>(to)});
+  PutWithStack(SideRange{{.kind = SideKind::kRange,
+                          .detail = SideHead::Detail(0, action),
+                          .time_ns = time_ns},
+                         begin,
+                         end - begin,
+                         reinterpret_cast<uint64_t>(to)});
 }
 
 void PageEvents::Forked(pid_t child) {
   if (SideRing::page() == nullptr) return;
-  PutWithStack({SideKind::kFork, 0, 0, MonotonicNs(),
-                static_cast<uint64_t>(child), 0, 0});
+  PutWithStack(SideFork{{.kind = SideKind::kFork, .time_ns = MonotonicNs()},
+                        static_cast<uint64_t>(child)});
 }
 
 }  // namespace pymemrun

@@ -84,10 +84,11 @@ void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
                                                    std::memory_order_relaxed));
   index_ = index;
   cells_ = cells;
-  SideHead& begun = head();
+  SideContinued& cell = CellAt(0);
+  SideHead& begun = reinterpret_cast<SideHead&>(cell);
   begun.kind = kind;
   begun.thread = NativeThreadId();
-  begun.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
+  cell.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
   const uint64_t used =
       index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
   // The collector, which looks by itself every few milliseconds, is woken when
@@ -103,7 +104,7 @@ SideContinued& SideItem::CellAt(uint32_t i) {
   return SideRing::g_state.cells[(index_ + i) & SideRing::g_state.mask];
 }
 
-SideHead& SideItem::head() { return reinterpret_cast<SideHead&>(CellAt(0)); }
+SideHead& SideItem::Begin() { return reinterpret_cast<SideHead&>(CellAt(0)); }
 
 void SideItem::Append(const void* data, size_t bytes) {
   const char* from = static_cast<const char*>(data);

@@ -72,14 +72,30 @@ class SideItem {
   void Reserve(SideKind kind, size_t payload_bytes);
   bool ok() const { return cells_ != 0; }
   // REQUIRES for all that follows: ok().
-  // The head, to be filled except for `sequence` and `cells`.
-  SideHead& head();
+  // The head, to be filled except for `sequence`, `cells` and, unless it
+  // changes, `kind`.
+  template <typename Head = SideHead>
+  Head& head() {
+    return static_cast<Head&>(Begin());
+  }
+  // Fills the head with what `facts` say.
+  template <typename Head>
+  void Fill(const Head& facts) {
+    SideHead& to = head();
+    to.flags = facts.flags;
+    to.detail = facts.detail;
+    to.time_ns = facts.time_ns;
+    __builtin_memcpy(static_cast<void*>(&to + 1),
+                     static_cast<const SideHead*>(&facts) + 1,
+                     kSideCellBytes - sizeof(to));
+  }
   // Appends to the payload, up to what was reserved.
   void Append(const void* data, size_t bytes);
   // Makes it the collector's.
   void Commit();
 
  private:
+  SideHead& Begin();
   SideContinued& CellAt(uint32_t i);
 
   ControlPage* page_ = nullptr;

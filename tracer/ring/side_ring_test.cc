@@ -35,8 +35,8 @@ class SideRingTest : public testing::Test {
   const SideContinued& Cell(uint64_t index) const {
     return region_.cells()[index & (kSideCells - 1)];
   }
-  const SideHead& Head(uint64_t index) const {
-    return reinterpret_cast<const SideHead&>(Cell(index));
+  const SideTouch& Head(uint64_t index) const {
+    return reinterpret_cast<const SideTouch&>(Cell(index));
   }
   bool Committed(uint64_t index) const {
     return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
@@ -70,7 +70,7 @@ class SideRingTest : public testing::Test {
 bool PutItem(uint64_t address, const std::string& payload) {
   SideItem item(SideKind::kTouch, payload.size());
   if (!item.ok()) return false;
-  item.head().address = address;
+  item.head<SideTouch>().address = address;
   item.Append(payload.data(), payload.size());
   item.Commit();
   return true;
@@ -102,7 +102,7 @@ TEST_F(SideRingTest, AnItemThatIsNotCommittedIsNotThere) {
   {
     SideItem item(SideKind::kTouch, 100);
     ASSERT_TRUE(item.ok());
-    item.head().address = 7;
+    item.head<SideTouch>().address = 7;
     EXPECT_FALSE(Take(&address, &payload));
     item.Commit();
   }
@@ -144,7 +144,7 @@ TEST_F(SideRingTest, AnItemThatIsBegunSaysWhatAndWhose) {
   StartAt(5);
   SideItem place(SideKind::kNothing, 0);
   ASSERT_TRUE(place.ok());
-  EXPECT_EQ(Head(5).sequence.load(), kSideBegun | 6);
+  EXPECT_EQ(Cell(5).sequence.load(), kSideBegun | 6);
   EXPECT_EQ(Head(5).kind, SideKind::kNothing);
   EXPECT_EQ(Head(5).thread, static_cast<uint32_t>(gettid()));
   place.Commit();

@@ -42,11 +42,10 @@ void TellBegin() {
   page->finalize_ns.store(now_ns, std::memory_order_release);
   SideItem item(SideKind::kFinalize, 0);
   if (item.ok()) {
-    SideHead& head = item.head();
-    head.flags = 0;
-    head.detail = 0;
-    head.time_ns = now_ns;
-    head.extra = position;
+    SideHeapEvent event;
+    event.time_ns = now_ns;
+    event.index = position;
+    item.Fill(event);
     item.Commit();
   }
   if (page->asks_pages != 0) AwaitEndScan(page);

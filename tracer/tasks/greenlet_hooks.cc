@@ -13,7 +13,6 @@
 #include "tracer/ring/side_ring.h"
 #include "tracer/tasks/step_items.h"
 #include "tracer/tasks/task_hooks.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
@@ -44,28 +43,20 @@ void Run(const PyObject* greenlet, uint64_t now) {
   t_running.rss_bytes = StepItems::RssBytes(now);
 }
 
-SideFacts FactsOf(TaskNote note, uint64_t now) {
-  SideFacts facts = {};
-  facts.kind = SideKind::kTaskStep;
-  facts.detail = static_cast<uint16_t>(note);
-  facts.time_ns = now;
-  facts.address = AddressOf(t_running.greenlet);
-  facts.more = t_running.since;
-  facts.extra = StepItems::RssBytes(now) - t_running.rss_bytes;
-  return facts;
+SideTaskStep StepOf(TaskNote note, uint64_t now) {
+  return {{.kind = SideKind::kTaskStep,
+           .detail = SideHead::Detail(0, note),
+           .time_ns = now},
+          AddressOf(t_running.greenlet),
+          t_running.since,
+          StepItems::RssBytes(now) - t_running.rss_bytes};
 }
 
 // Without the stack of the calling thread, which is another greenlet's.
-void PutWithoutStack(const SideFacts& facts) {
-  SideItem item(facts.kind, 0);
+void PutWithoutStack(const SideTaskStep& step) {
+  SideItem item(step.kind, 0);
   if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.flags = 0;
-  head.detail = static_cast<uint32_t>(facts.detail) << 16;
-  head.time_ns = facts.time_ns;
-  head.address = facts.address;
-  head.more = facts.more;
-  head.extra = facts.extra;
+  item.Fill(step);
   item.Commit();
 }
 
@@ -89,7 +80,7 @@ void Leaves(PyObject* from, PyObject* to) {
   if (t_running.greenlet == from && from != t_running.main &&
       outermost != nullptr) {
     if (!StepItems::Knows(from)) StepItems::TellGreenlet(from, outermost);
-    PutWithStack(FactsOf(TaskNote::kWaits, now));
+    PutWithStack(StepOf(TaskNote::kWaits, now));
   }
   if (to != t_running.main && !StepItems::Knows(to)) {
     if (const PyCodeObject* const code = PymemrunGreenletCode(to)) {
@@ -119,10 +110,10 @@ void Returns(PyObject* from, PyObject* to, int to_ended) {
   if (t_running.greenlet == to && to != from && to != t_running.main) {
     if (!StepItems::Knows(to)) StepItems::TellGreenlet(to, nullptr);
     PutWithoutStack(
-        FactsOf(to_ended != 0 ? TaskNote::kDone : TaskNote::kWaits, now));
+        StepOf(to_ended != 0 ? TaskNote::kDone : TaskNote::kWaits, now));
     if (to_ended != 0) StepItems::Forget(to);
   } else if (EndedElsewhere(from, to)) {
-    PutWithoutStack(FactsOf(TaskNote::kDone, now));
+    PutWithoutStack(StepOf(TaskNote::kDone, now));
     StepItems::Forget(t_running.greenlet);
   }
   if (t_running.greenlet != from) Run(from, now);

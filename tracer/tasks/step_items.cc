@@ -10,7 +10,6 @@
 #include "tracer/cpython/tasks/task_place.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/wire/ring_layout.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
@@ -74,14 +73,12 @@ void Tell(const Told& told, SideTaskKind kind, const char* text, size_t size,
           uint32_t code) {
   SideItem item(SideKind::kTask, size);
   if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.flags = 0;
-  head.detail = 1 | static_cast<uint32_t>(size) << 16;
-  head.time_ns = TimeStamp(Hot().time_is_tsc);
-  head.address = AddressOf(told.task);
-  head.more = AddressOf(told.coroutine);
-  head.extra = static_cast<uint64_t>(kind);
-  head.frame = {code, 0};
+  item.Fill(SideTask{{.detail = SideHead::Detail(/*frames=*/1, size),
+                      .time_ns = TimeStamp(Hot().time_is_tsc)},
+                     AddressOf(told.task),
+                     AddressOf(told.coroutine),
+                     static_cast<uint64_t>(kind),
+                     {code, 0}});
   item.Append(text, size);
   item.Commit();
   ToldOf(told.task) = told;

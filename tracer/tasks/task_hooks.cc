@@ -12,7 +12,6 @@
 #include "tracer/tasks/greenlet_hooks.h"
 #include "tracer/tasks/step_items.h"
 #include "tracer/wire/ring_layout.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 namespace {
@@ -95,20 +94,17 @@ void TellStep(const Step& step, PyObject* coroutine, uint64_t now,
   SideFrame frames[kMostAwaited];
   const size_t count =
       note == TaskNote::kWaits ? AwaitedBy(coroutine, frames) : 0;
-  const size_t behind = count <= kSideFramesInHead
-                            ? 0
-                            : (count - kSideFramesInHead) * sizeof(SideFrame);
+  const size_t behind = SideFrameBytes(count);
   const uint64_t rss_bytes = StepItems::RssBytes(now);
   SideItem item(SideKind::kTaskStep, behind);
   if (!item.ok()) return;
-  SideHead& head = item.head();
+  SideTaskStep& head = item.head<SideTaskStep>();
   head.flags = 0;
-  head.detail = static_cast<uint32_t>(count) | static_cast<uint32_t>(note)
-                                                   << 16;
+  head.detail = SideHead::Detail(count, note);
   head.time_ns = now;
-  head.address = AddressOf(step.task);
-  head.more = step.begin;
-  head.extra = rss_bytes - step.rss_bytes;
+  head.task = AddressOf(step.task);
+  head.begin = step.begin;
+  head.grown_bytes = rss_bytes - step.rss_bytes;
   if (count > 0) head.frame = frames[0];
   item.Append(frames + kSideFramesInHead, behind);
   item.Commit();
@@ -190,13 +186,11 @@ void TaskHooks::NoteTaking() {
   const HotState& hot = Hot();
   const uint64_t now = TimeStamp(hot.time_is_tsc);
   if (now - since < kBlockedUnits * hot.staleness) return;
-  SideFacts facts = {};
-  facts.kind = SideKind::kTaskStep;
-  facts.detail = static_cast<uint16_t>(TaskNote::kBlocked);
-  facts.time_ns = now;
-  facts.address = t_task.task;
-  facts.more = since;
-  PutWithStack(facts);
+  PutWithStack(SideTaskStep{{.kind = SideKind::kTaskStep,
+                             .detail = SideHead::Detail(0, TaskNote::kBlocked),
+                             .time_ns = now},
+                            t_task.task,
+                            since});
 }
 
 }  // namespace pymemrun

@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracer/wire/side_kinds.h"
+#include "tracer/wire/side_heads.h"
 
 namespace pymemrun {
 
@@ -31,40 +31,11 @@ namespace pymemrun {
 enum class RingSizes : uint32_t { kWhole, kSmall, kSmallest };
 
 inline constexpr uint32_t kSideCells = 1u << 15;
-inline constexpr size_t kSideCellBytes = 64;
 inline constexpr size_t kSideRingBytes = kSideCells * kSideCellBytes;  // 2 MiB
 
 // Of a head's sequence: the item is begun, not committed. `kind` and `thread`
 // are there.
 inline constexpr uint64_t kSideBegun = uint64_t{1} << 63;
-
-// A frame of the stack, the innermost first; kTouch, kRange, kAlloc,
-// kGilStack, kTask and kTaskStep.
-struct SideFrame {
-  uint32_t code;      // id of a kCode, 0: not known
-  uint32_t position;  // instruction offset in code units
-};
-static_assert(sizeof(SideFrame) == 8);
-
-inline constexpr uint32_t kSideFramesInHead = 1;
-inline constexpr uint32_t kSideFramesInCell = 7;
-inline constexpr uint32_t kMaxSideFrames = 512;
-
-struct SideHead {
-  std::atomic<uint64_t> sequence;
-  SideKind kind;
-  uint16_t flags;
-  uint32_t cells;    // of the item, this one included
-  uint32_t thread;   // Linux thread id
-  uint32_t detail;   // kTouch, kRange, kAlloc: number of frames (low half),
-                     // RangeAction or AllocatorKind (high half)
-  uint64_t time_ns;  // CLOCK_MONOTONIC; of the GIL and tasks: a stamp
-  uint64_t address;
-  uint64_t more;
-  uint64_t extra;
-  SideFrame frame;  // the first
-};
-static_assert(sizeof(SideHead) == kSideCellBytes);
 
 struct SideContinued {
   std::atomic<uint64_t> sequence;
@@ -90,12 +61,6 @@ struct CodePayload {
   uint32_t start_position = kNoPosition;
 };
 static_assert(sizeof(CodePayload) == 12);
-
-struct SideHeapClass {  // as HeapClass in heap.proto
-  uint64_t below_bytes;
-  double probability;
-};
-static_assert(sizeof(SideHeapClass) == 16);
 
 // A definition has at most so many bytes; a longer line table is left out.
 inline constexpr size_t kMaxSideDefinition = 256 * 1024;

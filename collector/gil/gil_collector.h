@@ -24,14 +24,8 @@ namespace pymemrun {
 // pointers must outlive it.
 class GilCollector final : public Source, public SideTaker {
  public:
-  struct Options {
-    const ControlPage* page;
-    pid_t pid;  // of the traced process
+  struct Options : SourceParts {
     uint64_t min_wait_ns;
-    SideItems* side;
-    const ClockScale* clock;
-    DefinitionTable* definitions;
-    RecordSink* out;
     // Whether the process has such a thread; none: the side ring's reader says.
     std::function<bool(uint32_t thread)> lives = nullptr;
   };

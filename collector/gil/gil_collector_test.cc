@@ -84,14 +84,10 @@ class GilCollectorTest : public testing::Test {
     side_ = std::make_unique<SideItems>(region_.page(), region_.reply(),
                                         getpid(), &definitions_, &out_);
     gil_ = std::make_unique<GilCollector>(GilCollector::Options{
-        .page = region_.page(),
-        .pid = getpid(),
-        .min_wait_ns = 500,
-        .side = side_.get(),
-        .clock = &clock_,
-        .definitions = &definitions_,
-        .out = &out_,
-        .lives = [this](uint32_t thread) { return !gone_.contains(thread); }});
+        {region_.page(), getpid(), 4096, &clock_, &definitions_, side_.get(),
+         &out_},
+        /*min_wait_ns=*/500,
+        [this](uint32_t thread) { return !gone_.contains(thread); }});
     gil_->Describe(/*start_ns=*/0);
     side_->Start();
     producer_.Code(1, "a.py", "held", 1);

@@ -26,14 +26,8 @@ class HeapCollector final : public Source,
                             public SideTaker,
                             public RingMerger::EventTaker {
  public:
-  struct Options {
-    const ControlPage* page;
-    pid_t pid;  // of the traced process
-    SideItems* side;
-    RingMerger* merger;  // must know this collector before it drains
-    const ClockScale* clock;
-    DefinitionTable* definitions;
-    RecordSink* out;
+  struct Options : SourceParts {
+    RingMerger* merger;      // must know this collector before it drains
     const HeapRates* rates;  // at the beginning; empty ones are not written
     bool takes_forks;        // nobody else does
   };

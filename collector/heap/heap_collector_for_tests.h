@@ -44,8 +44,10 @@ class HeapCollectorTest : public testing::Test {
     side_ = std::make_unique<SideItems>(page_, region_.reply(), getpid(),
                                         &encoder_.definitions(), &out_);
     heap_ = std::make_unique<HeapCollector>(
-        HeapCollector::Options{page_, getpid(), side_.get(), &merger_, &clock_,
-                               &encoder_.definitions(), &out_, &rates_,
+        HeapCollector::Options{{page_, getpid(), 4096, &clock_,
+                                &encoder_.definitions(), side_.get(), &out_},
+                               &merger_,
+                               &rates_,
                                /*takes_forks=*/true});
     merger_.set_events(side_.get(), heap_.get(), merges);
     encoder_.set_heap(heap_.get());

@@ -176,15 +176,11 @@ void BM_Collect(benchmark::State& state) {
   RingReader reader(region.page(), region.slots(), region.reply());
   RingMerger merger(&reader, &encoder);
   const HeapRates rates;
-  HeapCollector heap({.page = region.page(),
-                      .pid = getpid(),
-                      .side = &side,
-                      .merger = &merger,
-                      .clock = &clock,
-                      .definitions = &encoder.definitions(),
-                      .out = &out,
-                      .rates = &rates,
-                      .takes_forks = true});
+  HeapCollector heap({{region.page(), getpid(), 4096, &clock,
+                       &encoder.definitions(), &side, &out},
+                      &merger,
+                      &rates,
+                      /*takes_forks=*/true});
   merger.set_events(&side, &heap, /*merges=*/true);
   encoder.set_heap(&heap);
   for (auto _ : state) {

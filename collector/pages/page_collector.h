@@ -39,20 +39,13 @@ class PageCollector final : public Source,
                             public SideTaker,
                             private PageMatcher::Output {
  public:
-  struct Options {
-    const ControlPage* page;
-    pid_t pid;  // of the traced process...
-    uint32_t page_bytes;
-    int first_fd;       // ...and of the perf events...
+  struct Options : SourceParts {
+    int first_fd;       // of the process's perf events...
     uint32_t counters;  // ...and how many of them sample
     uint32_t signals;   // ...and how many only signal, see collector_start.h
     uint32_t weight;    // one page in so many is recorded; 1: all
     bool forked;        // the process is a child of a traced one
     uint64_t seed;      // of the choice
-    const ClockScale* clock;
-    DefinitionTable* definitions;
-    SideItems* side;
-    RecordSink* out;
   };
   // Maps the perf events, and closes their descriptors. All pointers must
   // outlive the result.

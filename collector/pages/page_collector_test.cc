@@ -82,13 +82,18 @@ class PageCollectorTest : public testing::Test {
     counters_ = static_cast<uint32_t>(CpusOnline());
     return OpenFaultsOfCpus(kFirstFd);
   }
+  PageCollector::Options OptionsOf(DefinitionTable* definitions,
+                                   SideItems* side, RecordSink* out,
+                                   uint32_t weight, uint64_t seed) {
+    const SourceParts parts = {page_,       getpid(), kPage, &clock_,
+                               definitions, side,     out};
+    return {parts, kFirstFd, counters_, signals_, weight, false, seed};
+  }
   std::unique_ptr<PageCollector> Make() {
     side_ = std::make_unique<SideItems>(page_, region_.reply(), getpid(),
                                         &definitions_, &out_);
     auto made = PageCollector::Create(
-        {page_, getpid(), kPage, kFirstFd, counters_, signals_,
-         /*weight=*/1, /*forked=*/false, /*seed=*/1, &clock_, &definitions_,
-         side_.get(), &out_});
+        OptionsOf(&definitions_, side_.get(), &out_, /*weight=*/1, /*seed=*/1));
     EXPECT_TRUE(made.ok()) << made.status();
     return *std::move(made);
   }
@@ -161,11 +166,8 @@ class PageCollectorTest : public testing::Test {
     WriteHeader(&out);
     DefinitionTable definitions(&clock_, &out);
     SideItems side(page_, region_.reply(), getpid(), &definitions, &out);
-    auto made = PageCollector::Create({page_, getpid(), kPage, kFirstFd,
-                                       counters_, signals_, 10, false, seed,
-                                       &clock_, &definitions, &side, &out});
-    EXPECT_TRUE(made.ok()) << made.status();
-    PageCollector* collector = made->get();
+    auto collector = *PageCollector::Create(
+        OptionsOf(&definitions, &side, &out, /*weight=*/10, seed));
     char* early = MapFreshPages(100);
     for (size_t i = 0; i < 100; ++i) early[i * kPage] = 1;
     side.Start();

@@ -58,11 +58,11 @@ void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
   highest_bytes_ = std::max(highest_bytes_, rss_bytes);
 }
 
-PageScanner::PageScanner(const Options& options)
-    : options_(options),
-      scan_(options.pid, options.page_bytes, options.side->mappings()),
-      stats_(options.pid) {
-  options.side->Subscribe(this, {SideKind::kFileFound});
+PageScanner::PageScanner(const SourceParts& parts)
+    : parts_(parts),
+      scan_(parts.pid, parts.page_bytes, parts.side->mappings()),
+      stats_(parts.pid) {
+  parts.side->Subscribe(this, {SideKind::kFileFound});
 }
 
 void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
@@ -89,7 +89,7 @@ void PageScanner::WriteFound() {
     for (const AddressRange& pages : found.pages) {
       if (pages.end <= pages.begin || pages.end > kAddressesEnd) continue;
       const uint32_t name =
-          options_.side->mappings()->NameAt(pages.begin, found.time_ns);
+          parts_.side->mappings()->NameAt(pages.begin, found.time_ns);
       then.Include({pages.begin, pages.end, name, Residency::FILE_BACKED});
       bytes += pages.end - pages.begin;
     }
@@ -103,11 +103,11 @@ void PageScanner::WriteFound() {
 }
 
 void PageScanner::Write(const ResidencyAnswer& answer) {
-  WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
+  WriteResidency(answer, parts_.page_bytes, *parts_.clock, parts_.out);
 }
 
 void PageScanner::AskIfDue(uint64_t now_ns) {
-  options_.side->Drain(now_ns, false);
+  parts_.side->Drain(now_ns, false);
   WriteFound();
   if (now_ns < std::max(next_statm_ns_, schedule_.next_look_ns())) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
@@ -115,7 +115,7 @@ void PageScanner::AskIfDue(uint64_t now_ns) {
 }
 
 void PageScanner::AskAsOf(uint64_t time_ns) {
-  options_.side->Drain(MonotonicNs(), false);
+  parts_.side->Drain(MonotonicNs(), false);
   WriteFound();
   asked_at_end_ |= time_ns != 0;
   ResidencyAnswer answer;
@@ -134,9 +134,9 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
   }
   schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,
                   answer.ranges.size());
-  if (answer.rss_bytes == 0 || !WasOfProgram(*options_.page, &stats_)) return;
+  if (answer.rss_bytes == 0 || !WasOfProgram(*parts_.page, &stats_)) return;
   // The answer that the program waits for comes next, and is of before.
-  if (options_.page->finalize_ns.load() != 0 && !asked_at_end_) return;
+  if (parts_.page->finalize_ns.load() != 0 && !asked_at_end_) return;
   if (time_ns != 0) answer.begin_ns = answer.end_ns = time_ns;
   Write(answer);
   last_ = std::move(answer);

@@ -47,16 +47,8 @@ class ScanSchedule {
 // one thread.
 class PageScanner final : public Source, public SideTaker {
  public:
-  struct Options {
-    const ControlPage* page;
-    pid_t pid;  // of the traced process
-    uint32_t page_bytes;
-    const ClockScale* clock;
-    SideItems* side;
-    RecordSink* out;
-  };
   // Keeps files of /proc/PID open. All pointers must outlive it.
-  explicit PageScanner(const Options& options);
+  explicit PageScanner(const SourceParts& parts);
 
   // What was resident of a file just before the program gave it back: between
   // two answers nobody else sees it. It is an answer of its own at new highs.
@@ -88,7 +80,7 @@ class PageScanner final : public Source, public SideTaker {
   void WriteFound();
   void Write(const ResidencyAnswer& answer);
 
-  const Options options_;
+  const SourceParts parts_;
   ResidencyScan scan_;
   ResidencyAnswer last_;      // that was written
   std::vector<Found> found_;  // not looked at yet

@@ -25,7 +25,7 @@ uint64_t Number(absl::string_view text) {
 
 bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
   if (key == "page_counters") {
-    launch->has_pages = true;
+    launch->traces.Set(Trace::kPages);
     launch->page_counters = static_cast<uint32_t>(value);
   } else if (key == "page_signals") {
     launch->page_signals = static_cast<uint32_t>(value);
@@ -37,10 +37,11 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
     launch->header.set_preloaded(value != 0);
   } else if (key == "gil_min_wait_ns") {
     launch->gil_min_wait_ns = value;
+    launch->traces.Set(Trace::kGil, value != 0);
   } else if (key == "tasks") {
-    launch->has_tasks = value != 0;
+    launch->traces.Set(Trace::kTasks, value != 0);
   } else if (key == "state_events") {
-    launch->has_states = true;
+    launch->traces.Set(Trace::kStates);
     launch->state_events = static_cast<uint32_t>(value);
   } else if (key == "page_weight") {
     launch->header.set_page_weight(static_cast<uint32_t>(value));
@@ -56,6 +57,7 @@ bool SetHeap(absl::string_view key, absl::string_view value,
     const uint64_t mode = Number(value);
     if (mode > HeapMode_MAX) return false;
     launch->header.set_heap(static_cast<HeapMode>(mode));
+    launch->traces.Set(Trace::kHeap, mode != HEAP_OFF);
   } else if (key == "heap_native") {
     launch->header.set_heap_native(Number(value) != 0);
   } else if (key == "heap_mean_bytes") {
@@ -199,7 +201,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     if (field != nullptr) field->assign(value.data(), value.size());
   }
   // The readers' sign that there are page events.
-  if (launch.has_pages && launch.header.page_period() == 0) {
+  if (launch.traces.has(Trace::kPages) && launch.header.page_period() == 0) {
     launch.header.set_page_period(1);
   }
   return launch;

@@ -9,6 +9,7 @@
 #include "collector/process/dump_moments.h"
 #include "format/trace.pb.h"
 #include "tracer/wire/ring_layout.h"
+#include "tracer/wire/trace_set.h"
 
 namespace pymemrun {
 
@@ -22,17 +23,15 @@ struct LaunchText {
   std::string reporter;    // pymemreport's path; empty: no end report is wanted
   HeapRates heap_rates;    // at the beginning
   int compress_level = 1;  // zstd's, or kNoCompression
-  bool store_source = false;  // the text of lines, too
-  bool has_pages = false;
+  bool store_source = false;          // the text of lines, too
+  TraceSet traces;  // besides calls, for which header.calls_off() stands
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
-  uint64_t gil_min_wait_ns = 0;  // 0: no GIL events
-  bool has_tasks = false;        // steps of tasks
-  bool has_states = false;       // what threads do
-  uint32_t state_events = 0;     // 0: by the scheduler's counts, and why
+  uint64_t gil_min_wait_ns = 0;
+  uint32_t state_events = 0;  // 0: by the scheduler's counts, and why
   std::string states_reason;
   DumpWishes dumps;
-  uint64_t counters_every_ms = 0;  // 0: no counters
+  uint64_t counters_every_ms = 0;  // each
   // What the clocks showed long before, by a forked child's parents. 0:
   // unknown.
   uint64_t earlier_tsc = 0;

@@ -63,7 +63,7 @@ TEST(LaunchTextTest, PageEventsAreThereWhenTheirCountersAreNamed) {
   const char text[] =
       "page_counters=4\0page_period=8\0pages_user_only=1\0page_weight=5\0";
   LaunchText launch = ParseLaunchText({text, sizeof(text)});
-  EXPECT_TRUE(launch.has_pages);
+  EXPECT_TRUE(launch.traces.has(Trace::kPages));
   EXPECT_EQ(launch.page_counters, 4u);
   EXPECT_EQ(launch.header.page_period(), 8u);
   EXPECT_EQ(launch.header.page_weight(), 5u);
@@ -71,7 +71,7 @@ TEST(LaunchTextTest, PageEventsAreThereWhenTheirCountersAreNamed) {
   EXPECT_FALSE(launch.header.calls_off());
   EXPECT_EQ(ParseLaunchText("page_counters=4").header.page_period(), 1u);
   launch = ParseLaunchText("calls_off=1");
-  EXPECT_FALSE(launch.has_pages);
+  EXPECT_FALSE(launch.traces.has(Trace::kPages));
   EXPECT_TRUE(launch.header.calls_off());
   EXPECT_EQ(launch.header.page_period(), 0u);
 }

@@ -51,17 +51,16 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
 
 absl::Status CollectorProcess::Open(int first_fd) {
   // Without perf events there are no faults, and no switches.
-  if (first_fd < 0) launch_.has_pages = false, launch_.state_events = 0;
-  auto sources = OpenSources({.page = page_,
-                              .pid = pid_,
-                              .page_bytes = page_bytes_,
-                              .first_fd = first_fd,
-                              .launch = &launch_,
-                              .clock = &clock_,
-                              .encoder = &encoder_,
-                              .merger = &merger_,
-                              .side = &side_,
-                              .out = &writer_});
+  if (first_fd < 0) {
+    launch_.traces.Set(Trace::kPages, false);
+    launch_.state_events = 0;
+  }
+  auto sources = OpenSources({{page_, pid_, page_bytes_, &clock_,
+                               &encoder_.definitions(), &side_, &writer_},
+                              &launch_,
+                              first_fd,
+                              &encoder_,
+                              &merger_});
   if (sources.ok()) sources_ = *std::move(sources);
   return sources.status();
 }
@@ -115,7 +114,8 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     if (started || state != ProcessWatch::State::kRunning) break;
     for (const auto& source : sources_) source->Keep(MonotonicNs());
     // What is resident at the start is asked when it is seen.
-    const bool asks = launch_.has_pages || launch_.header.page_scan();
+    const bool asks =
+        launch_.traces.has(Trace::kPages) || launch_.header.page_scan();
     ring_.Wait(asks ? kStartNapUs : kLongestNapUs / 4, 0);
     Beat();
   }

@@ -32,7 +32,7 @@ void ProcessSampler::Follow(uint64_t now_ns) {
 // A program that is killed tells nothing more: what was read last stands for
 // its end. Page events tell more than this.
 void ProcessSampler::FollowRss(uint64_t now_ns) {
-  if (in_.launch->has_pages || now_ns < next_rss_ns_) return;
+  if (has_pages() || now_ns < next_rss_ns_) return;
   const uint64_t cpu_ns = ThreadCpuNs();
   const uint64_t time_ns = MonotonicNs();
   const ProcessSample before = sample_;
@@ -86,7 +86,7 @@ void ProcessSampler::WriteExecRss(uint64_t time_ns) {
 
 // Page events tell it better.
 void ProcessSampler::WriteToldRss(uint64_t time_ns) {
-  if (in_.launch->has_pages || in_.page->finalize_rss_pages == 0) return;
+  if (has_pages() || in_.page->finalize_rss_pages == 0) return;
   sample_.set_rss_bytes(uint64_t{in_.page->finalize_rss_pages} *
                         in_.page_bytes);
   sample_.set_hwm_bytes(in_.page->finalize_hwm_pages * in_.page_bytes);
@@ -140,13 +140,13 @@ bool ProcessSampler::Sample(uint64_t latest_ns, bool with_counters) {
 // under way, nor were we held up.
 bool ProcessSampler::ReadMemory(uint64_t* time_ns) {
   for (int tries = 0; tries < kSampleTries; ++tries) {
-    QuietSpan span(in_.launch->has_pages ? in_.side : nullptr);
+    QuietSpan span(has_pages() ? in_.side : nullptr);
     *time_ns = span.begin_ns();
     stats_.ReadMemory(&sample_);
     if (span.Held(kPromptNs)) return true;
   }
   // Without page events nothing is reckoned from it.
-  return !in_.launch->has_pages;
+  return !has_pages();
 }
 
 void ProcessSampler::WriteCounterPlan() {

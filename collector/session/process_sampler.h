@@ -67,6 +67,7 @@ class ProcessSampler {
   void FollowPss(uint64_t now_ns);
   void Write(uint64_t time_ns);
   bool ReadMemory(uint64_t* time_ns);
+  bool has_pages() const { return in_.launch->traces.has(Trace::kPages); }
 
   const Parts in_;
   ProcessStats stats_;

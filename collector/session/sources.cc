@@ -36,94 +36,59 @@ class SideRingSource final : public Source {
 };
 
 // Its events are behind those of pages.
-std::unique_ptr<Source> MakeStates(const SourceParts& in) {
+std::unique_ptr<Source> MakeStates(const SourceInputs& in) {
   const uint32_t others = in.launch->page_counters + in.launch->page_signals;
   return std::make_unique<StateCollector>(StateCollector::Options{
-      .pid = in.pid,
-      .first_fd = in.first_fd + static_cast<int>(others),
-      .events = in.launch->state_events,
-      .reason = in.launch->states_reason,
-      .clock = in.clock,
-      .definitions = &in.encoder->definitions(),
-      .out = in.out});
+      in.pid, in.first_fd + static_cast<int>(others), in.launch->state_events,
+      in.launch->states_reason, in.clock, in.definitions, in.out});
 }
 
 absl::StatusOr<std::unique_ptr<PageCollector>> MakePages(
-    const SourceParts& in) {
+    const SourceInputs& in) {
+  const LaunchText& launch = *in.launch;
   return PageCollector::Create(
-      {.page = in.page,
-       .pid = in.pid,
-       .page_bytes = in.page_bytes,
-       .first_fd = in.first_fd,
-       .counters = in.launch->page_counters,
-       .signals = in.launch->page_signals,
-       .weight = std::max(in.launch->header.page_weight(), 1u),
-       .forked = in.launch->header.forked(),
-       .seed = PageSampler::RandomSeed(),
-       .clock = in.clock,
-       .definitions = &in.encoder->definitions(),
-       .side = in.side,
-       .out = in.out});
+      {in, in.first_fd, launch.page_counters, launch.page_signals,
+       std::max(launch.header.page_weight(), 1u), launch.header.forked(),
+       PageSampler::RandomSeed()});
 }
 
-std::unique_ptr<Source> MakeScanner(const SourceParts& in) {
-  return std::make_unique<PageScanner>(
-      PageScanner::Options{.page = in.page,
-                           .pid = in.pid,
-                           .page_bytes = in.page_bytes,
-                           .clock = in.clock,
-                           .side = in.side,
-                           .out = in.out});
-}
-
-std::unique_ptr<Source> MakeHeap(const SourceParts& in) {
-  auto heap = std::make_unique<HeapCollector>(
-      HeapCollector::Options{.page = in.page,
-                             .pid = in.pid,
-                             .side = in.side,
-                             .merger = in.merger,
-                             .clock = in.clock,
-                             .definitions = &in.encoder->definitions(),
-                             .out = in.out,
-                             .rates = &in.launch->heap_rates,
-                             .takes_forks = !in.launch->has_pages});
+std::unique_ptr<Source> MakeHeap(const SourceInputs& in) {
+  auto heap = std::make_unique<HeapCollector>(HeapCollector::Options{
+      in, in.merger, &in.launch->heap_rates,
+      /*takes_forks=*/!in.launch->traces.has(Trace::kPages)});
   in.merger->set_events(in.side, heap.get(),
                         /*merges=*/in.launch->header.heap() == HEAP_ALL);
   in.encoder->set_heap(heap.get());
   return heap;
 }
 
-std::unique_ptr<Source> MakeGil(const SourceParts& in) {
-  return std::make_unique<GilCollector>(GilCollector::Options{
-      in.page, in.pid, in.launch->gil_min_wait_ns, in.side, in.clock,
-      &in.encoder->definitions(), in.out});
-}
-
-std::unique_ptr<Source> MakeTasks(const SourceParts& in) {
-  return std::make_unique<TaskCollector>(TaskCollector::Options{
-      in.page, in.pid, in.side, in.clock, &in.encoder->definitions(), in.out});
-}
-
 }  // namespace
 
-absl::StatusOr<SourceList> OpenSources(const SourceParts& in) {
+absl::StatusOr<SourceList> OpenSources(const SourceInputs& in) {
   const LaunchText& launch = *in.launch;
+  const TraceSet traces = launch.traces;
   SourceList sources;
   // It maps first, though it comes last: it takes little of what a user may
   // lock, and pages take the rest.
   std::unique_ptr<Source> states;
-  if (launch.has_states) states = MakeStates(in);
-  if (launch.has_pages) {
+  if (traces.has(Trace::kStates)) states = MakeStates(in);
+  if (traces.has(Trace::kPages)) {
     auto pages = MakePages(in);
     if (!pages.ok()) return pages.status();
     sources.push_back(*std::move(pages));
   } else if (launch.header.page_scan()) {
-    sources.push_back(MakeScanner(in));
+    sources.push_back(std::make_unique<PageScanner>(in));
   }
   const size_t side_at = sources.size();
-  if (launch.header.heap() != HEAP_OFF) sources.push_back(MakeHeap(in));
-  if (launch.gil_min_wait_ns != 0) sources.push_back(MakeGil(in));
-  if (launch.has_tasks) sources.push_back(MakeTasks(in));
+  if (traces.has(Trace::kHeap)) sources.push_back(MakeHeap(in));
+  if (traces.has(Trace::kGil)) {
+    sources.push_back(std::make_unique<GilCollector>(
+        GilCollector::Options{in, launch.gil_min_wait_ns}));
+  }
+  if (traces.has(Trace::kTasks)) {
+    sources.push_back(
+        std::make_unique<TaskCollector>(TaskCollector::Options{in}));
+  }
   // Behind those that empty it themselves, before those that wait for it.
   if (!sources.empty()) {
     sources.insert(sources.begin() + static_cast<ptrdiff_t>(side_at),

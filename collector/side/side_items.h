@@ -16,6 +16,7 @@
 #include "collector/definitions/mapping_table.h"
 #include "collector/definitions/side_stacks.h"
 #include "collector/output/record_sink.h"
+#include "collector/process/clock_scale.h"
 #include "collector/ring/side_reader.h"
 #include "tracer/wire/ring_layout.h"
 
@@ -86,6 +87,17 @@ class SideItems {
   bool started_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;
+};
+
+// What the sources that take items are made of. All must outlive them.
+struct SourceParts {
+  const ControlPage* page;
+  pid_t pid;  // of the traced process
+  uint32_t page_bytes;
+  const ClockScale* clock;
+  DefinitionTable* definitions;
+  SideItems* side;
+  RecordSink* out;
 };
 
 }  // namespace pymemrun

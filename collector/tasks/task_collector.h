@@ -26,13 +26,7 @@ namespace pymemrun {
 // pointers must outlive it.
 class TaskCollector final : public Source, public SideTaker {
  public:
-  struct Options {
-    const ControlPage* page;
-    pid_t pid;  // of the traced process
-    SideItems* side;
-    const ClockScale* clock;
-    DefinitionTable* definitions;
-    RecordSink* out;
+  struct Options : SourceParts {
     // Tasks that are not done, at most: of more nothing is recorded.
     size_t most_tasks = size_t{1} << 20;
   };

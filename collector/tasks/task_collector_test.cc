@@ -75,13 +75,9 @@ class TaskCollectorTest : public testing::Test {
     side_ = std::make_unique<SideItems>(region_.page(), region_.reply(),
                                         getpid(), &definitions_, &out_);
     tasks_ = std::make_unique<TaskCollector>(
-        TaskCollector::Options{.page = region_.page(),
-                               .pid = getpid(),
-                               .side = side_.get(),
-                               .clock = &clock_,
-                               .definitions = &definitions_,
-                               .out = &out_,
-                               .most_tasks = 3});
+        TaskCollector::Options{{region_.page(), getpid(), 4096, &clock_,
+                                &definitions_, side_.get(), &out_},
+                               /*most_tasks=*/3});
     tasks_->Describe(/*start_ns=*/0);
     side_->Start();
     producer_.Code(1, "a.py", "work", 1);

@@ -92,17 +92,9 @@ bool ReadSizeClasses(std::string_view text, HeapRatesConfig* rates) {
 
 bool ReadTrace(const std::string& text, Options* options) {
   uint32_t bits = 0;
-  const bool valid =
-      text == "none" ||
-      ReadBits(text, {"calls", "pages", "gil", "counters", "states", "tasks"},
-               &bits);
+  const bool valid = text == "none" || ReadBits(text, kTraceWords, &bits);
   options->trace_given = true;
-  options->trace_calls = (bits & 1) != 0;
-  options->trace_pages = (bits & 2) != 0;
-  options->trace_gil = (bits & 4) != 0;
-  options->trace_counters = (bits & 8) != 0;
-  options->trace_states = (bits & 16) != 0;
-  options->trace_tasks = (bits & 32) != 0;
+  options->traces = TraceSet(bits);
   return valid;
 }
 

@@ -24,17 +24,18 @@ constexpr Named<StateSource> kStateSources[] = {
 constexpr Named<OnFull> kOnFull[] = {{"block", OnFull::kBlock},
                                      {"drop", OnFull::kDrop}};
 
+template <Trace kKind>
+bool IsTraced(const Options& options) {
+  return options.traces.has(kKind);
+}
+
 // What an option may need: without it the option has no effect.
-constexpr Condition kCalls = {"--trace calls",
-                              [](const Options& o) { return o.trace_calls; }};
-constexpr Condition kPages = {"--trace pages",
-                              [](const Options& o) { return o.trace_pages; }};
-constexpr Condition kCounters = {
-    "--trace counters", [](const Options& o) { return o.trace_counters; }};
-constexpr Condition kGil = {"--trace gil",
-                            [](const Options& o) { return o.trace_gil; }};
-constexpr Condition kStates = {"--trace states",
-                               [](const Options& o) { return o.trace_states; }};
+constexpr Condition kCalls = {"--trace calls", IsTraced<Trace::kCalls>};
+constexpr Condition kPages = {"--trace pages", IsTraced<Trace::kPages>};
+constexpr Condition kCounters = {"--trace counters",
+                                 IsTraced<Trace::kCounters>};
+constexpr Condition kGil = {"--trace gil", IsTraced<Trace::kGil>};
+constexpr Condition kStates = {"--trace states", IsTraced<Trace::kStates>};
 constexpr Condition kHeap = {
     "--heap sampled, all or stats",
     [](const Options& o) { return o.heap.mode != HeapMode::kOff; }};
@@ -77,7 +78,8 @@ constexpr OptionRow kTable[] = {
      "folder, and an earlier run.pb is renamed to old-run.DATE_TIME_PID.pb.",
      ReadOutput, "the path of a file; standard output is the program's",
      nullptr, kUsual | kHasLetter},
-    {kOutput, "force", nullptr, "Replace an output file that is an earlier run.",
+    {kOutput, "force", nullptr,
+     "Replace an output file that is an earlier run.",
      SetFlag<&Options::force>},
     {kOutput, "compress", "LEVEL",
      "Compress the run file with zstd at LEVEL 1 to 19, or none (1).",
@@ -104,12 +106,14 @@ constexpr OptionRow kTable[] = {
     {kWhat, "trace", "LIST",
      "Trace calls, pages, gil, states, tasks, counters, several as "
      "calls,pages,gil, or none (calls,pages). gil is who holds the GIL and who "
-     "waits for it. states are what threads do: run, want a CPU, sleep, and for "
+     "waits for it. states are what threads do: run, want a CPU, sleep, and "
+     "for "
      "what. tasks are steps of asyncio's tasks and of greenlets. counters "
      "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
      "the cycle collector, and what pymemrun.counter() says. Without this "
      "option page faults are left alone under a debugger.",
-     ReadTrace, "a list of calls, pages, gil, states, tasks and counters, or none",
+     ReadTrace,
+     "a list of calls, pages, gil, states, tasks and counters, or none",
      nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "

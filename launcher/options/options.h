@@ -11,6 +11,7 @@
 #include "launcher/options/command_line.h"
 #include "tracer/base/heap_config.h"
 #include "tracer/session/session.h"
+#include "tracer/wire/trace_set.h"
 
 namespace pymemrun {
 
@@ -54,14 +55,9 @@ struct Options {
   std::string python;  // --python; empty: choose
   Delivery delivery = Delivery::kAuto;
   bool trace_given = false;  // on the command line or by a variable
-  bool trace_calls = true;
-  bool trace_pages = true;
-  bool trace_gil = false;
-  bool trace_tasks = false;
+  TraceSet traces = {Trace::kCalls, Trace::kPages};  // kHeap: `heap` says it
   uint64_t gil_min_ns = 1000000;  // waits longer than this have stacks
-  bool trace_states = false;
   StateSource state_source = StateSource::kAuto;
-  bool trace_counters = false;
   uint64_t counters_every_ms = 100;
   PageSource page_source = PageSource::kAuto;
   PagePeriod page_period = {7, true};  // of their signals
@@ -89,8 +85,9 @@ struct Options {
   // anything in the rings, less does.
   RingSizes SizesOfRings(bool forked) const {
     if (!forked) return RingSizes::kWhole;
-    const bool many = (trace_calls && min_drss_bytes == 0) || trace_gil ||
-                      trace_tasks || heap.mode == HeapMode::kAll;
+    const bool many = (traces.has(Trace::kCalls) && min_drss_bytes == 0) ||
+                      traces.has_any({Trace::kGil, Trace::kTasks}) ||
+                      heap.mode == HeapMode::kAll;
     return many ? RingSizes::kSmall : RingSizes::kSmallest;
   }
 };

@@ -17,7 +17,8 @@ TEST(OptionsTest, Defaults) {
             static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(options.context, 1u);
   EXPECT_EQ(options.kinds, 0x1fu);
-  EXPECT_TRUE(options.trace_calls && options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kCalls) &&
+              options.traces.has(Trace::kPages));
   EXPECT_FALSE(options.trace_given);
   EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
   EXPECT_TRUE(options.heap.native);
@@ -27,50 +28,51 @@ TEST(OptionsTest, Defaults) {
 
 TEST(OptionsTest, ReadsEveryValue) {
   ReadResult result = Read({"--trace",
-                        "calls,pages",
-                        "--min-drss",
-                        "0",
-                        "--min-call-drss",
-                        "1M",
-                        "--drss-since",
-                        "logged",
-                        "--context",
-                        "0",
-                        "--events",
-                        "call,c_return",
-                        "--include",
-                        "/a/*",
-                        "--include=/b",
-                        "--exclude",
-                        "/c",
-                        "--function",
-                        "f",
-                        "--thread",
-                        "t",
-                        "--stacks",
-                        "--rss-source",
-                        "statm",
-                        "--heap",
-                        "off",
-                        "--follow",
-                        "none",
-                        "--paused",
-                        "--on-full",
-                        "drop",
-                        "--compress",
-                        "none",
-                        "--no-argv",
-                        "--trace-startup",
-                        "--quiet",
-                        "--force",
-                        "--python",
-                        "/p",
-                        "--output",
-                        "x",
-                        "s.py"});
+                            "calls,pages",
+                            "--min-drss",
+                            "0",
+                            "--min-call-drss",
+                            "1M",
+                            "--drss-since",
+                            "logged",
+                            "--context",
+                            "0",
+                            "--events",
+                            "call,c_return",
+                            "--include",
+                            "/a/*",
+                            "--include=/b",
+                            "--exclude",
+                            "/c",
+                            "--function",
+                            "f",
+                            "--thread",
+                            "t",
+                            "--stacks",
+                            "--rss-source",
+                            "statm",
+                            "--heap",
+                            "off",
+                            "--follow",
+                            "none",
+                            "--paused",
+                            "--on-full",
+                            "drop",
+                            "--compress",
+                            "none",
+                            "--no-argv",
+                            "--trace-startup",
+                            "--quiet",
+                            "--force",
+                            "--python",
+                            "/p",
+                            "--output",
+                            "x",
+                            "s.py"});
   ASSERT_TRUE(result.ok) << result.error;
   const Options& options = result.options;
-  EXPECT_TRUE(options.trace_calls && options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kCalls) &&
+              options.traces.has(Trace::kPages));
   EXPECT_EQ(options.min_drss_bytes, 0u);
   EXPECT_EQ(options.min_call_drss_bytes, 1u << 20);
   EXPECT_TRUE(options.drss_since_logged && options.stacks && options.paused);
@@ -93,8 +95,8 @@ TEST(OptionsTest, WithoutHeapEventsNothingIsNative) {
 
 TEST(OptionsTest, LightAndFullStandForSeveralOptions) {
   Options options = Read({"--light", "s.py"}).options;
-  EXPECT_FALSE(options.trace_calls);
-  EXPECT_TRUE(options.trace_pages && options.trace_given);
+  EXPECT_FALSE(options.traces.has(Trace::kCalls));
+  EXPECT_TRUE(options.traces.has(Trace::kPages) && options.trace_given);
   EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
   EXPECT_TRUE(options.heap.native);
   EXPECT_EQ(options.page_source, PageSource::kScan);
@@ -107,7 +109,8 @@ TEST(OptionsTest, LightAndFullStandForSeveralOptions) {
       PageSource::kFaults);
   options = Read({"--full", "s.py"}).options;
   EXPECT_EQ(options.page_source, PageSource::kAuto);
-  EXPECT_TRUE(options.trace_calls && options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kCalls) &&
+              options.traces.has(Trace::kPages));
   EXPECT_EQ(options.heap.mode, HeapMode::kAll);
   EXPECT_TRUE(options.heap.native);
 }
@@ -119,7 +122,8 @@ TEST(OptionsTest, WhatIsGivenBesideLightOrFullWins) {
     std::vector<const char*> words = line;
     words.push_back("s.py");
     const Options options = Read(words).options;
-    EXPECT_FALSE(options.trace_calls || options.trace_pages);
+    EXPECT_FALSE(options.traces.has(Trace::kCalls) ||
+                 options.traces.has(Trace::kPages));
     EXPECT_EQ(options.heap.mode, HeapMode::kAll);
     EXPECT_FALSE(options.heap.native);
   }

@@ -9,45 +9,49 @@ namespace pymemrun {
 namespace {
 
 TEST(WhatToTraceTest, TheGilIsTracedWhereItIsAskedFor) {
-  EXPECT_FALSE(Read({"s.py"}).options.trace_gil);
+  EXPECT_FALSE(Read({"s.py"}).options.traces.has(Trace::kGil));
   Options options = Read({"--trace", "gil"}).options;
-  EXPECT_TRUE(options.trace_gil);
-  EXPECT_FALSE(options.trace_calls || options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kGil));
+  EXPECT_FALSE(options.traces.has(Trace::kCalls) ||
+               options.traces.has(Trace::kPages));
   EXPECT_EQ(options.gil_min_ns, 1000000u);
-  options =
-      Read({"--trace=calls,pages,gil", "--gil-min", "250us"}).options;
-  EXPECT_TRUE(options.trace_gil && options.trace_calls && options.trace_pages);
+  options = Read({"--trace=calls,pages,gil", "--gil-min", "250us"}).options;
+  EXPECT_TRUE(options.traces.has(Trace::kGil) &&
+              options.traces.has(Trace::kCalls) &&
+              options.traces.has(Trace::kPages));
   EXPECT_EQ(options.gil_min_ns, 250000u);
   EXPECT_EQ(Read({"--trace=calls", "--gil-min", "1ms"}).error,
             "--gil-min has no effect without --trace gil");
 }
 
 TEST(WhatToTraceTest, CountersJoinTheRestAndHaveATime) {
-  EXPECT_FALSE(Read({}).options.trace_counters);
+  EXPECT_FALSE(Read({}).options.traces.has(Trace::kCounters));
   Options options = Read({"--trace", "counters"}).options;
-  EXPECT_TRUE(options.trace_counters);
-  EXPECT_FALSE(options.trace_calls || options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kCounters));
+  EXPECT_FALSE(options.traces.has(Trace::kCalls) ||
+               options.traces.has(Trace::kPages));
   EXPECT_EQ(options.counters_every_ms, 100u);
   options =
       Read({"--trace", "calls,counters", "--counters-every", "2s"}).options;
-  EXPECT_TRUE(options.trace_counters && options.trace_calls);
+  EXPECT_TRUE(options.traces.has(Trace::kCounters) &&
+              options.traces.has(Trace::kCalls));
   EXPECT_EQ(options.counters_every_ms, 2000u);
   for (const char* wrong : {"9ms", "x", "100", ""}) {
-    EXPECT_NE(
-        Read({"--trace", "counters", "--counters-every", wrong}).error, "")
+    EXPECT_NE(Read({"--trace", "counters", "--counters-every", wrong}).error,
+              "")
         << wrong;
   }
 }
 
 TEST(WhatToTraceTest, PageEventsAndHowOftenTheyHaveAStack) {
   Options options = Read({"--trace", "calls,pages"}).options;
-  EXPECT_TRUE(options.trace_calls);
-  EXPECT_TRUE(options.trace_pages);
+  EXPECT_TRUE(options.traces.has(Trace::kCalls));
+  EXPECT_TRUE(options.traces.has(Trace::kPages));
   EXPECT_EQ(options.page_period.faults, 7u);
   EXPECT_TRUE(options.page_period.is_least);
   EXPECT_EQ(options.page_weight, 1u);
   options = Read({"--trace", "pages", "--page-period", "1"}).options;
-  EXPECT_FALSE(options.trace_calls);
+  EXPECT_FALSE(options.traces.has(Trace::kCalls));
   EXPECT_EQ(options.page_period.faults, 1u);
   EXPECT_FALSE(options.page_period.is_least);
   options = Read({"--trace", "pages", "--page-period", "auto"}).options;
@@ -104,7 +108,8 @@ TEST(WhatToTraceTest, VariablesOfWhatIsNotTracedAreNot) {
                                  {"PYMEMRUN_STACKS", "1"},
                                  {"PYMEMRUN_PAGE_PERIOD", "3"}});
   EXPECT_TRUE(result.ok) << result.error;
-  EXPECT_FALSE(result.options.trace_calls || result.options.trace_pages);
+  EXPECT_FALSE(result.options.traces.has(Trace::kCalls) ||
+               result.options.traces.has(Trace::kPages));
 }
 
 TEST(WhatToTraceTest, TheHeapIsSampledUnlessSaidOtherwise) {

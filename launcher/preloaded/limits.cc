@@ -12,8 +12,8 @@ namespace {
 
 // Coroutines of old versions, and of those that are not known, tell nothing.
 void LeaveOutTasks(const std::string& why, Options* options, Limits* limits) {
-  if (!options->trace_tasks) return;
-  options->trace_tasks = false;
+  if (!options->traces.has(Trace::kTasks)) return;
+  options->traces.Set(Trace::kTasks, false);
   limits->notice += limits->notice.empty() ? "--trace tasks: " + why : "";
   limits->notice += "; no steps of tasks";
 }
@@ -31,9 +31,10 @@ bool KeepWithinLimits(const std::string& version, Options* options,
       "CPython " + VersionNumbers(version, 2) +
       (free_threaded ? " is free-threaded"
                      : " is newer than this pymemrun knows");
-  const bool only_calls = options->trace_calls && !options->trace_pages &&
-                          !options->trace_counters && !options->trace_states &&
-                          !options->trace_gil;
+  const bool only_calls =
+      options->traces.has(Trace::kCalls) &&
+      !options->traces.has_any(
+          {Trace::kPages, Trace::kCounters, Trace::kStates, Trace::kGil});
   if (options->trace_given && only_calls) {
     *error = "--trace calls: " + why;
     return false;
@@ -45,14 +46,14 @@ bool KeepWithinLimits(const std::string& version, Options* options,
   limits->notice = why + ": recording pages and native heap alone";
 #else
   limits->not_recorded = "calls: " + why;
-  if (options->trace_calls) {
+  if (options->traces.has(Trace::kCalls)) {
     limits->notice = why + ": recording pages and heap, no calls";
   }
 #endif
-  options->trace_calls = false;
+  options->traces.Set(Trace::kCalls, false);
 #ifdef PYMEMRUN_ANY_PYTHON
-  if (options->trace_gil) {
-    options->trace_gil = false;
+  if (options->traces.has(Trace::kGil)) {
+    options->traces.Set(Trace::kGil, false);
     limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
     limits->notice +=
         free_threaded ? "; no waits for its locks" : "; no GIL events";

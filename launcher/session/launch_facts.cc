@@ -62,12 +62,13 @@ void AddHeap(const HeapConfig& heap, LaunchFacts* facts) {
 
 void AddPages(const Options& options, const OpenedPages& pages,
               LaunchFacts* facts) {
-  facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
+  facts->push_back(
+      {"calls_off", options.traces.has(Trace::kCalls) ? "0" : "1"});
   AddHeap(options.heap, facts);
-  if (options.trace_gil) {
+  if (options.traces.has(Trace::kGil)) {
     facts->push_back({"gil_min_wait_ns", std::to_string(options.gil_min_ns)});
   }
-  if (options.trace_tasks) facts->push_back({"tasks", "1"});
+  if (options.traces.has(Trace::kTasks)) facts->push_back({"tasks", "1"});
   if (pages.by_scan) facts->push_back({"page_scan", "1"});
   if (pages.fds.empty()) return;
   facts->push_back({"page_counters", std::to_string(pages.samplers)});
@@ -108,7 +109,7 @@ void AddFollow(const TraceRequest& request, LaunchFacts* facts) {
 void AddByCollector(const Options& options, const OpenedStates& states,
                     LaunchFacts* facts) {
   AddStates(states, facts);
-  if (options.trace_counters) {
+  if (options.traces.has(Trace::kCounters)) {
     facts->push_back(
         {"counters_every_ms", std::to_string(options.counters_every_ms)});
   }

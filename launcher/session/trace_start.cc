@@ -97,12 +97,11 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->output = strdup(output.c_str());
   static const std::string* const package = new std::string(FindPackage());
   if (!package->empty()) config->package = package->c_str();
-  config->calls = options.trace_calls;
-  config->counters = options.trace_counters;
-  config->pages = !files.pages.empty();
-  config->tasks = options.trace_tasks;
+  config->traces = options.traces;
+  config->traces.Set(Trace::kPages, !files.pages.empty());
+  config->traces.Set(Trace::kHeap, RecordsHeap(options.heap));
   config->heap = options.heap;
-  config->gil_min_wait_ns = options.trace_gil ? options.gil_min_ns : 0;
+  config->gil_min_wait_ns = options.gil_min_ns;
   config->min_drss_bytes = options.min_drss_bytes;
   config->min_call_drss_bytes = options.min_call_drss_bytes;
   config->drss_since_logged = options.drss_since_logged;
@@ -181,19 +180,20 @@ const char* WhyNoCollector() {
 // Then `files->notice` says so if they were asked for. Empty, or why nothing is
 // left to trace.
 std::string OpenPages(const Options& options, OwnedFiles* files) {
-  if (!options.trace_pages) return {};
+  const TraceSet traces = options.traces;
+  if (!traces.has(Trace::kPages)) return {};
   files->opened = OpenPageSource(options);
   files->pages = files->opened.fds;
   std::string& notice = files->opened.notice;
   if (notice.empty() || files->opened.any()) return {};
   notice += "; --trace calls works without them";
-  if (options.trace_calls) {
+  if (traces.has(Trace::kCalls)) {
     notice += "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
     notice += "; the heap is traced";
-  } else if (options.trace_counters) {
+  } else if (traces.has(Trace::kCounters)) {
     notice += "; counters are recorded";
-  } else if (options.trace_states) {
+  } else if (traces.has(Trace::kStates)) {
     notice += "; states are recorded";
   } else {
     return notice;
@@ -248,8 +248,8 @@ std::string Begin(const TraceRequest& request, Run* run) {
 // failed.
 std::string ShareMemory(const Options& options, bool forked, Run* run) {
   RegionFds shared;
-  const bool side_ring = options.trace_pages || options.trace_gil ||
-                         options.trace_tasks || RecordsHeap(options.heap);
+  const bool side_ring =
+      options.traces.has_any(kSideTraces) || RecordsHeap(options.heap);
   const RingSizes sizes = options.SizesOfRings(forked);
   run->page = SharedRegion::Create(side_ring, sizes, &shared);
   if (run->page == nullptr) {

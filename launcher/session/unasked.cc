@@ -72,9 +72,9 @@ std::string LeaveOutUnasked(Options* options) {
   // Little more than the interpreter itself needs.
   const bool is_short = IsBelow(RLIMIT_AS, 64);
   bool pages = false, heap = false;  // left out
-  if (!options->trace_given && options->trace_pages) {
+  if (!options->trace_given && options->traces.has(Trace::kPages)) {
     pages = is_short || HasSanitizer();
-    options->trace_pages = !pages;
+    options->traces.Set(Trace::kPages, !pages);
     if (options->page_source == PageSource::kAuto && HasDebugger()) {
       options->page_source = PageSource::kScan;
     }

@@ -74,7 +74,7 @@ std::string OpenAll(std::vector<int>* fds) {
 
 OpenedStates OpenStateSource(const Options& options) {
   OpenedStates opened;
-  opened.any = options.trace_states;
+  opened.any = options.traces.has(Trace::kStates);
   if (!opened.any) return opened;
   if (options.state_source == StateSource::kSchedstat) {
     opened.reason = "--state-source schedstat";

@@ -104,8 +104,10 @@ void Collect(absl::string_view bytes) {
                  &out);
   RingMerger merger(&ring, &encoder);
   const HeapRates rates;
-  HeapCollector heap({region.page(), kNobody, &side, &merger, &clock,
-                      &encoder.definitions(), &out, &rates,
+  HeapCollector heap({{region.page(), kNobody, 4096, &clock,
+                       &encoder.definitions(), &side, &out},
+                      &merger,
+                      &rates,
                       /*takes_forks=*/true});
   merger.set_events(&side, &heap, /*merges=*/true);
   encoder.set_heap(&heap);

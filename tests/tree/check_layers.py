@@ -109,7 +109,7 @@ ROOMS = {
     'tracer/pages': 'tracer/base tracer/code tracer/ring tracer/sigtrap tracer/wire',
     'tracer/interpose': 'tracer/base tracer/gauge tracer/gil tracer/heap tracer/pages tracer/requests tracer/sigtrap tracer/tasks tracer/wire',
     'tracer/session': 'tracer/base tracer/calls tracer/code tracer/cpython tracer/cpython/gc tracer/cpython/gil tracer/gauge tracer/gil tracer/heap tracer/interpose tracer/objects tracer/pages tracer/requests tracer/ring tracer/tasks tracer/wire',
-    'launcher/options': 'text tracer/base tracer/session',
+    'launcher/options': 'text tracer/base tracer/session tracer/wire',
     'launcher/python': 'launcher/options',
     'launcher/sources': 'launcher/options tracer/session',
     'launcher/session': 'collector/session format/batches format/lock launcher/options launcher/sources tracer/ring tracer/session tracer/wire',

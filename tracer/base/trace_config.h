@@ -12,6 +12,7 @@
 #include "tracer/base/heap_config.h"
 #include "tracer/base/objects_config.h"
 #include "tracer/wire/ring_layout.h"
+#include "tracer/wire/trace_set.h"
 
 namespace pymemrun {
 
@@ -19,14 +20,11 @@ using Globs = std::span<const char* const>;
 
 // What to trace. Strings and arrays must live until the process ends.
 struct TraceConfig {
-  bool calls = true;            // profile events
-  bool pages = false;           // page events; OpenPages succeeded
-  bool counters = false;        // pymemrun.counter(), and runs of gc
-  bool tasks = false;           // steps of tasks of asyncio
-  HeapConfig heap;              // heap events
-  // Events of the GIL, with the stacks of waits longer than this; 0: none.
-  uint64_t gil_min_wait_ns = 0;
-  uint64_t min_drss_bytes = 0;  // 0: log every event
+  // With kPages OpenPages succeeded, and kHeap is as `heap` says.
+  TraceSet traces = {Trace::kCalls};
+  HeapConfig heap;
+  uint64_t gil_min_wait_ns = 0;  // longer waits for the GIL have stacks
+  uint64_t min_drss_bytes = 0;   // 0: log every event
   bool drss_since_logged = false;
   uint64_t min_call_drss_bytes = 0;  // of RETURNs that are logged, too; 0: none
   uint32_t context = 1;    // previous events kept; at most kMaxContext
@@ -47,8 +45,8 @@ struct TraceConfig {
   const char* collector_path = nullptr;
   std::string_view launch_text = {};
   ObjectsConfig objects;
-  // The folder of the Python package of our name, whose modules are those of the
-  // built-in module, too. Null: it is not there.
+  // The folder of the Python package of our name, whose modules are those of
+  // the built-in module, too. Null: it is not there.
   const char* package = nullptr;
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;

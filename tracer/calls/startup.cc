@@ -121,7 +121,7 @@ bool Startup::IsAfterRunpy(const PymemrunFrame* frame, EventWhat what) {
 }
 
 void Startup::BeginWaiting() {
-  if (config_->calls && !config_->paused) {
+  if (config_->traces.has(Trace::kCalls) && !config_->paused) {
     WatchSlot();
   } else if (!begun_) {
     begun_ = true;

@@ -90,7 +90,7 @@ bool IsFinite(const CounterPayload& payload) {
 }  // namespace
 
 void Counters::Prepare(const TraceConfig* config) {
-  g_records = config != nullptr && config->counters;
+  g_records = config != nullptr && config->traces.has(Trace::kCounters);
   if (!g_records) return;
   g_has_stacks = config->stacks || config->heap.mode == HeapMode::kAll;
   PymemrunPrepareGcRuns();

@@ -319,7 +319,7 @@ PyObject* Init() { return PyModuleDef_Init(&kModule); }
 
 void PythonModule::Register(const TraceConfig* config) {
   const bool any = config != nullptr;
-  g_recorded = {any, any && config->calls,
+  g_recorded = {any, any && config->traces.has(Trace::kCalls),
                 any && config->heap.mode == HeapMode::kStats};
   if (any) g_package = config->package;
 #ifdef PYMEMRUN_ANY_PYTHON

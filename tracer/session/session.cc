@@ -49,9 +49,8 @@ struct SessionState {
   const char* notice;           // see TraceConfig
   bool (*follow)(bool paused);  // likewise
   bool time_is_tsc;
-  bool calls;          // are traced...
+  TraceSet traces;     // what is traced...
   bool paused;         // ...but not from the beginning
-  bool heap;           // events of it are recorded
   bool sizes;          // of allocations are counted
   bool untraced;       // the collector did not start, and that was said
   bool begun;          // once, here or in the process that this was forked from
@@ -139,11 +138,12 @@ bool Begin() {
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
   InstallOnce();
   g_parts.objects.TellCollector();
-  if (!g_session.calls) g_parts.slot.NameThreads(!g_session.heap);
-  if (g_session.calls && !g_session.paused) return true;
+  const bool calls = g_session.traces.has(Trace::kCalls);
+  if (!calls) g_parts.slot.NameThreads(!g_session.traces.has(Trace::kHeap));
+  if (calls && !g_session.paused) return true;
   hot.rss_pages =
       static_cast<uint32_t>(page->start.first_rss_bytes / page->page_bytes);
-  if (g_session.paused) g_parts.pauses.Begin(hot, g_session.calls);
+  if (g_session.paused) g_parts.pauses.Begin(hot, calls);
   return false;
 }
 
@@ -235,8 +235,7 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.follow = config->follow;
   g_session.untraced = g_session.still_writing = false;
   g_session.says_end = false;
-  g_session.calls = config->calls;
-  g_session.heap = RecordsHeap(config->heap);
+  g_session.traces = config->traces;
   g_session.paused = config->paused;
   g_session.sizes = config->heap.mode == HeapMode::kStats;
   HotState& hot = Hot();
@@ -252,15 +251,13 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.prepare_ns = MonotonicNs();
 }
 
-// Where page, heap or GIL events want it, or tasks.
+// Where something wants it.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
-  GilHooks::Ask(config.gil_min_wait_ns);
-  TaskHooks::Ask(config.tasks, config.calls);
-  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked() &&
-      !TaskHooks::asked()) {
-    return true;
-  }
-  return OwnStack::Create() && SideRing::Open(page);
+  const TraceSet traces = config.traces;
+  GilHooks::Ask(traces.has(Trace::kGil) ? config.gil_min_wait_ns : 0);
+  TaskHooks::Ask(traces.has(Trace::kTasks), traces.has(Trace::kCalls));
+  return !traces.has_any(kSideTraces) ||
+         (OwnStack::Create() && SideRing::Open(page));
 }
 
 // A forked child has the heap's hooks, and knows which blocks were sampled.
@@ -275,10 +272,10 @@ bool MakeTables(ControlPage* page, const TraceConfig* config, bool forked) {
 
 bool OpenGauge(ControlPage* page, const TraceConfig* config) {
   // Without events of calls nobody asks for RSS at each event.
-  const GaugeSource source =
-      !config->calls && config->rss_source == GaugeSource::kAuto
-          ? GaugeSource::kHints
-          : config->rss_source;
+  const GaugeSource source = !config->traces.has(Trace::kCalls) &&
+                                     config->rss_source == GaugeSource::kAuto
+                                 ? GaugeSource::kHints
+                                 : config->rss_source;
   if (!g_parts.gauge.Open(Hot(), source)) return false;
   page->start.rss_source = g_parts.gauge.source();
   page->start.statm_step_pages = g_parts.gauge.statm_step_pages();
@@ -313,7 +310,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   if (!MakeTables(page, config, forked)) {
     return Refused("tables", strerror(errno));
   }
-  if (config->pages) PageEvents::Start(g_session.pages);
+  if (config->traces.has(Trace::kPages)) PageEvents::Start(g_session.pages);
   if (!OpenGauge(page, config)) {
     return Refused("RSS source", g_parts.gauge.reason());
   }

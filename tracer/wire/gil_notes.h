@@ -6,7 +6,7 @@
 
 namespace pymemrun {
 
-// As GilAction in gil.proto, and kEnded, which is GIL_STATE there.
+// As GilAction in gil.proto; kEnded is its GIL_STATE.
 enum class GilNote : uint16_t {
   kTaken = 0,
   kWaiting = 1,

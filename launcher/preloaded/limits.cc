@@ -2,12 +2,10 @@
 // Python.h wants to be first.
 #include "launcher/preloaded/limits.h"
 #include "launcher/python/python_files.h"
-#include "tracer/cpython/compat.h"
-#include "tracer/cpython/tasks/task_place.h"
+#include "tracer/cpython/abilities.h"
 
 namespace pymemrun {
 
-#ifndef PYMEMRUN_TASKS
 namespace {
 
 // Coroutines of old versions, and of those that are not known, tell nothing.
@@ -18,19 +16,19 @@ void LeaveOutTasks(const std::string& why, Options* options, Limits* limits) {
   limits->notice += "; no steps of tasks";
 }
 
-}  // namespace
-#endif
+void LeaveOutGil(const std::string& why, bool free_threaded, Options* options,
+                 Limits* limits) {
+  if (!options->traces.has(Trace::kGil)) return;
+  options->traces.Set(Trace::kGil, false);
+  limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
+  limits->notice +=
+      free_threaded ? "; no waits for its locks" : "; no GIL events";
+}
 
-#ifdef PYMEMRUN_NO_CALLS
-bool KeepWithinLimits(const std::string& version, Options* options,
-                      Limits* limits, std::string* error) {
-  const bool free_threaded =
-      std::string_view(Py_GetVersion()).find("free-threading") !=
-      std::string_view::npos;
-  const std::string why =
-      "CPython " + VersionNumbers(version, 2) +
-      (free_threaded ? " is free-threaded"
-                     : " is newer than this pymemrun knows");
+// Calls cannot be traced, and of an interpreter that nothing is known of no
+// heap but C code's. `free_threaded`: that is why.
+bool LeaveOutCalls(const std::string& why, bool free_threaded, Options* options,
+                   Limits* limits, std::string* error) {
   const bool only_calls =
       options->traces.has(Trace::kCalls) &&
       !options->traces.has_any(
@@ -39,40 +37,38 @@ bool KeepWithinLimits(const std::string& version, Options* options,
     *error = "--trace calls: " + why;
     return false;
   }
-#ifdef PYMEMRUN_ANY_PYTHON
-  options->heap.domains = 0;
-  options->heap.native = options->heap.mode != HeapMode::kOff;
-  limits->not_recorded = "Python's calls, stacks and heap: " + why;
-  limits->notice = why + ": recording pages and native heap alone";
-#else
-  limits->not_recorded = "calls: " + why;
-  if (options->traces.has(Trace::kCalls)) {
-    limits->notice = why + ": recording pages and heap, no calls";
+  if (kAnyPython) {
+    options->heap.domains = 0;
+    options->heap.native = options->heap.mode != HeapMode::kOff;
+    limits->not_recorded = "Python's calls, stacks and heap: " + why;
+    limits->notice = why + ": recording pages and native heap alone";
+  } else {
+    limits->not_recorded = "calls: " + why;
+    if (options->traces.has(Trace::kCalls)) {
+      limits->notice = why + ": recording pages and heap, no calls";
+    }
   }
-#endif
   options->traces.Set(Trace::kCalls, false);
-#ifdef PYMEMRUN_ANY_PYTHON
-  if (options->traces.has(Trace::kGil)) {
-    options->traces.Set(Trace::kGil, false);
-    limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
-    limits->notice +=
-        free_threaded ? "; no waits for its locks" : "; no GIL events";
-  }
-#endif
+  if (kAnyPython) LeaveOutGil(why, free_threaded, options, limits);
   LeaveOutTasks(why, options, limits);
   return true;
 }
-#elif !defined(PYMEMRUN_TASKS)
+
+}  // namespace
+
 bool KeepWithinLimits(const std::string& version, Options* options,
-                      Limits* limits, std::string*) {
-  LeaveOutTasks("CPython " + VersionNumbers(version, 2) + " is too old",
-                options, limits);
+                      Limits* limits, std::string* error) {
+  const std::string name = "CPython " + VersionNumbers(version, 2);
+  if (!kTracesCalls) {
+    const bool free_threaded =
+        std::string_view(Py_GetVersion()).find("free-threading") !=
+        std::string_view::npos;
+    const char* const is = free_threaded ? " is free-threaded"
+                                         : " is newer than this pymemrun knows";
+    return LeaveOutCalls(name + is, free_threaded, options, limits, error);
+  }
+  if (!kTracesTasks) LeaveOutTasks(name + " is too old", options, limits);
   return true;
 }
-#else
-bool KeepWithinLimits(const std::string&, Options*, Limits*, std::string*) {
-  return true;
-}
-#endif
 
 }  // namespace pymemrun

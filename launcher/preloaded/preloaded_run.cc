@@ -23,6 +23,7 @@
 #include "launcher/session/pending_interrupt.h"
 #include "launcher/session/trace_start.h"
 #include "launcher/session/user_code.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"
 
@@ -44,24 +45,16 @@ int OnAudit(const char* event, PyObject*, void*) {
 // Whether this object was made for the interpreter that it is in. The launcher
 // goes by the names of files.
 bool IsForInterpreter() {
-#ifdef PYMEMRUN_ANY_PYTHON
-  return true;
-#else
+  if (kAnyPython) return true;
   using Version = const char*();
   auto* const get =
       reinterpret_cast<Version*>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
   const std::string_view version = get == nullptr ? "" : get();
   const std::string ours =
       std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
-#ifdef Py_GIL_DISABLED
-  constexpr bool kFreeThreaded = true;
-#else
-  constexpr bool kFreeThreaded = false;
-#endif
   return VersionNumbers(version, 2) == ours &&
          (version.find("free-threading") != std::string_view::npos) ==
              kFreeThreaded;
-#endif
 }
 
 // Starts the program anew with what finds the right object. Returns where that

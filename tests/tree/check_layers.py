@@ -114,7 +114,7 @@ ROOMS = {
     'launcher/sources': 'launcher/options tracer/session',
     'launcher/session': 'collector/session format/batches format/lock launcher/options launcher/sources tracer/ring tracer/session tracer/wire',
     'launcher/preload': 'launcher/options launcher/python launcher/session',
-    'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython tracer/cpython/tasks',
+    'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython',
     'launcher': 'launcher/options launcher/preload launcher/python launcher/session tracer/session',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',
@@ -152,6 +152,10 @@ CAPTURE_HEADERS = re.compile(
 CAPTURE_NAMES = re.compile(
     r'std::(string|vector|deque|list|map|set|unordered_\w+|function|shared_ptr|cout|cerr)\b'
     r'|\bgoogle::protobuf\b')
+
+# What depends on CPython's version lies in one room; others ask abilities.h.
+VERSION_FOLDER = 'tracer/cpython'
+VERSION_TEST = re.compile(r'\bPY_VERSION_HEX\b')
 
 # Lines: (what a file's name ends with, most it may have); the first that fits.
 SIZES = (
@@ -286,6 +290,9 @@ def check_file(path, text):
             complaint = wrong_include(path, *include.groups())
             if complaint:
                 yield number, '%s: %s' % (include.group(2), complaint)
+        elif not is_test and part not in ('bench', 'tests') and VERSION_TEST.search(line) and (
+                not room_of(path).startswith(VERSION_FOLDER)):
+            yield number, 'only %s/ knows versions: which ability is asked for?' % VERSION_FOLDER
         elif part == CAPTURE_FOLDER and not is_test:
             found = CAPTURE_NAMES.search(COMMENT.sub('', line))
             if found:

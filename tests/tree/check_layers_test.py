@@ -49,6 +49,13 @@ class Layers(unittest.TestCase):
         self.fine('launcher/session/x.cc', '#include "format/batches/heap_size_table.h"')
         self.refused('launcher/session/x.cc', '#include "format/records/record_visitor.h"')
 
+    def test_one_room_knows_versions_of_cpython(self):
+        line = '#if PY_VERSION_HEX >= 0x030B0000'
+        self.refused('tracer/objects/x.cc', line)
+        self.refused('launcher/preloaded/x.cc', line)
+        self.fine('tracer/cpython/objects/x.c', line)
+        self.fine('tracer/code/x_test.cc', line)
+
     def test_the_traced_program_carries_no_containers(self):
         for header in ('<string>', '<vector>', '<iostream>', '<unordered_map>',
                        '"google/protobuf/message.h"', '"absl/strings/str_cat.h"'):

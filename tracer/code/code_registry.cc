@@ -6,6 +6,7 @@
 #include "tracer/base/own_memory.h"
 #include "tracer/code/current_stack.h"
 #include "tracer/code/own_stack.h"
+#include "tracer/cpython/abilities.h"
 
 namespace pymemrun {
 namespace {
@@ -81,15 +82,13 @@ struct Deaths {
 };
 constinit Deaths g_deaths = {};
 
-[[maybe_unused]] void DeallocateCode(PyObject* code) {
+void DeallocateCode(PyObject* code) {
   OwnStack::CodeDied(code);
-#ifndef PYMEMRUN_NO_CALLS
-  g_deaths.registry->CodeDied(Hot(), code);
-#endif
+  if (kTracesCalls) g_deaths.registry->CodeDied(Hot(), code);
   g_deaths.code_dealloc(code);
 }
 
-[[maybe_unused]] void DeallocateType(PyObject* type) {
+void DeallocateType(PyObject* type) {
   g_deaths.registry->TypeDied(type);
   g_deaths.type_dealloc(type);
 }
@@ -250,15 +249,12 @@ bool CodeRegistry::Create(HotState& hot) {
 }
 
 void CodeRegistry::WatchDeaths() {
-#ifndef PYMEMRUN_ANY_PYTHON
+  if (kAnyPython) return;
   dunder_name_ = PyUnicode_InternFromString("__name__");
   if (g_deaths.registry != nullptr) return;
   g_deaths = {this, PyCode_Type.tp_dealloc, PyType_Type.tp_dealloc};
   PyCode_Type.tp_dealloc = DeallocateCode;
-#ifndef PYMEMRUN_NO_CALLS
-  PyType_Type.tp_dealloc = DeallocateType;
-#endif
-#endif
+  if (kTracesCalls) PyType_Type.tp_dealloc = DeallocateType;
 }
 
 SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,

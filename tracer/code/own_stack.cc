@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "tracer/code/known_codes.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/compat.h"
 
 namespace pymemrun {
@@ -129,9 +130,7 @@ void OwnStack::Forget() {
 }
 
 void OwnStack::Allow() {
-#ifndef PYMEMRUN_ANY_PYTHON
-  g_own.allowed.store(true, std::memory_order_relaxed);
-#endif
+  if (!kAnyPython) g_own.allowed.store(true, std::memory_order_relaxed);
 }
 
 void OwnStack::CodeDied(const void* code) {

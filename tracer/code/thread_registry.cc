@@ -123,7 +123,7 @@ constinit thread_local uint64_t ThreadRegistry::t_looked = 0;
 constinit thread_local uint64_t ThreadRegistry::t_look_after = 0;
 
 void ThreadRegistry::MakeKeys() {
-#ifndef PYMEMRUN_NO_CALLS
+  if (!kTracesCalls) return;
   const Keys keys = {PyUnicode_InternFromString("_name"),
                      PyUnicode_InternFromString("threading"),
                      PyUnicode_InternFromString("_active")};
@@ -133,7 +133,6 @@ void ThreadRegistry::MakeKeys() {
   } else {
     PyErr_Clear();
   }
-#endif
 }
 
 void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {

@@ -5,6 +5,7 @@
 
 #include "tracer/base/hot_state.h"
 #include "tracer/code/filters.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/compat.h"
 
 namespace pymemrun {
@@ -28,9 +29,8 @@ class ThreadRegistry {
   // eighth of the thread's age, at most by a millisecond. `stamp`: now. The
   // event ring has the definitions: nothing happens where no GIL guards it.
   void LookAtName(HotState& hot, uint64_t stamp) {
-#ifndef PYMEMRUN_NO_CALLS
+    if (!kTracesCalls) return;
     if (__builtin_expect(IsNameOld(stamp), 0)) LookAtNameSlow(hot, stamp);
-#endif
   }
   // At its next event, or this one: it is getting another name.
   static void LookSoon() { t_look_after = 0; }

@@ -11,6 +11,16 @@
 #define PYMEMRUN_NO_CALLS 1
 #endif
 
+// Of these interpreters objects cannot be dumped.
+#if defined(PYMEMRUN_NO_CALLS) || PY_VERSION_HEX >= 0x030F0000
+#define PYMEMRUN_NO_OBJECTS 1
+#endif
+
+// Steps of tasks: coroutines have no such functions before 3.10.
+#if !defined(PYMEMRUN_NO_CALLS) && PY_VERSION_HEX >= 0x030A0000
+#define PYMEMRUN_TASKS 1
+#endif
+
 #ifdef PYMEMRUN_ANY_PYTHON
 #include "tracer/cpython/v_any.h"
 #elif PY_VERSION_HEX >= 0x030F0000

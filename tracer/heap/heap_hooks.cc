@@ -3,6 +3,7 @@
 #include "tracer/base/clock.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/code/thread_registry.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/allocator_layers.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/heap/heap_log.h"
@@ -165,9 +166,7 @@ struct Sampled {
 // GIL.
 template <uint32_t D>
 inline PyThreadState* RingThread() {
-#ifdef Py_GIL_DISABLED
-  return nullptr;
-#endif
+  if (kFreeThreaded) return nullptr;
   PyThreadState* holder = PymemrunGilHolder();
   if (D == kRaw && holder != nullptr &&
       PyGILState_GetThisThreadState() != holder) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/allocator_layers.h"
 #include "tracer/heap/heap_parts.h"
 #include "tracer/heap/made_by_tracing.h"
@@ -32,11 +33,7 @@ void* Counted(void* block, size_t size) {
   if (block == nullptr || !g_hooks.counts.load(std::memory_order_relaxed)) {
     return block;
   }
-#ifdef PYMEMRUN_NO_CALLS
-  constexpr bool kAside = true;
-#else
-  constexpr bool kAside = D == kRaw;
-#endif
+  constexpr bool kAside = !kTracesCalls || D == kRaw;
   if (kAside) {
     g_heap_sizes.CountAside(size);
   } else if (!IsTracings<D>(PymemrunGilHolder(), size)) {

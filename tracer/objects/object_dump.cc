@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/objects/object_graph.h"
 #include "tracer/objects/child_process.h"
 
@@ -51,13 +52,11 @@ ObjectStatus* MapStatus(int fd) {
 }  // namespace
 
 const char* ObjectDump::WhyNot() {
-#ifdef Py_GIL_DISABLED
-  return "objects of a free-threaded interpreter cannot be dumped";
-#elif defined(PYMEMRUN_NO_OBJECTS)
-  return "objects of this version of Python cannot be dumped";
-#else
-  return nullptr;
-#endif
+  if (kFreeThreaded) {
+    return "objects of a free-threaded interpreter cannot be dumped";
+  }
+  return kDumpsObjects ? nullptr
+                       : "objects of this version of Python cannot be dumped";
 }
 
 int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {

@@ -152,36 +152,21 @@ void ObjectWalk::VisitThread(PyThreadState* thread) {
   PyObject* name = PymemrunThreadName(thread);
   int bytes = name != nullptr ? PymemrunNameText(name, text) : -1;
   if (bytes < 0) {
-#if PY_VERSION_HEX >= 0x030B0000
-    const unsigned long number = thread->native_thread_id;
-#else
-    const unsigned long number = thread->thread_id;
-#endif
-    bytes = snprintf(text, sizeof(text), "%lu", number);
+    bytes = snprintf(text, sizeof(text), "%lu", PymemrunThreadNumber(thread));
   }
   PutSynthetic(Synthetic::kThread, text, static_cast<size_t>(bytes), 0);
   const void* frame = nullptr;
   while ((frame = PymemrunNextRunningFrame(thread, frame)) != nullptr) {
-#ifdef PYMEMRUN_FRAMES_ARE_OBJECTS
-    const uint64_t key = KeyOf(frame);
-#else
-    const uint64_t key = KeyOf(frame) | kFrameTag;
-#endif
-    PutReference(key, kPymemrunRoot, names_.Of("frame"));
+    const uint64_t tag = kPymemrunFramesAreObjects ? 0 : kFrameTag;
+    PutReference(KeyOf(frame) | tag, kPymemrunRoot, names_.Of("frame"));
   }
   const PymemrunSink sink = {TakeEdge, this};
   PymemrunThreadEdges(thread, &sink);
 }
 
 void ObjectWalk::VisitFrame(const void* frame) {
-  PyCodeObject* const code = PymemrunRunningCode(frame);
-#if PY_VERSION_HEX >= 0x030B0000
-  PyObject* const name = code->co_qualname;
-#else
-  PyObject* const name = code->co_name;
-#endif
   char text[kPymemrunTextBytes];
-  const int bytes = PymemrunNameText(name, text);
+  const int bytes = PymemrunNameText(PymemrunRunningName(frame), text);
   PutSynthetic(Synthetic::kFrame, text,
                bytes > 0 ? static_cast<size_t>(bytes) : 0,
                static_cast<uint32_t>(PymemrunRunningLine(frame)));

@@ -1,5 +1,6 @@
 #include <Python.h>
 // Python.h wants to be first.
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/gil/gil_place.h"
 #include "tracer/cpython/gil/lock_place.h"
 #include "tracer/gil/gil_hooks.h"
@@ -13,9 +14,7 @@ namespace {
 
 void (*g_say)(const char* line) = nullptr;
 
-#if defined(Py_GIL_DISABLED) && !defined(PYMEMRUN_ANY_PYTHON)
-constexpr bool kFreeThreaded = true;
-
+#ifdef Py_GIL_DISABLED
 GilNote WaitOf(const void* semaphore, const void* caller) {
   switch (PymemrunParkedFor(semaphore, caller)) {
     case PYMEMRUN_FOR_LOCK:
@@ -36,7 +35,6 @@ void BeginLocks() {
   LockWaits::Begin(GilHooks::MinWait(), WaitOf);
 }
 #else
-constexpr bool kFreeThreaded = false;
 void BeginLocks() {}
 #endif
 

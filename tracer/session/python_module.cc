@@ -7,6 +7,7 @@
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
 #include "tracer/calls/call_hooks.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/heap/heap_log.h"
 #include "tracer/heap/heap_parts.h"
@@ -322,10 +323,10 @@ void PythonModule::Register(const TraceConfig* config) {
   g_recorded = {any, any && config->traces.has(Trace::kCalls),
                 any && config->heap.mode == HeapMode::kStats};
   if (any) g_package = config->package;
-#ifdef PYMEMRUN_ANY_PYTHON
   // Its objects have another head.
-  if (strstr(Py_GetVersion(), "free-threading") != nullptr) return;
-#endif
+  if (kAnyPython && strstr(Py_GetVersion(), "free-threading") != nullptr) {
+    return;
+  }
   PyImport_AppendInittab("pymemrun", Init);
   Counters::Prepare(config);
 }

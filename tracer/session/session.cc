@@ -14,6 +14,7 @@
 #include "tracer/base/own_memory.h"
 #include "tracer/base/statm.h"
 #include "tracer/code/own_stack.h"
+#include "tracer/cpython/abilities.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/gil/gil_hooks.h"
@@ -211,10 +212,7 @@ void TellExit(int status) {
 // Whether the ring has no producer but the calling thread: it holds the GIL, or
 // the interpreter is gone.
 bool NoOtherProducer() {
-#ifdef Py_GIL_DISABLED
-  return Py_IsInitialized() == 0;
-#endif
-  return Py_IsInitialized() == 0 || PyGILState_Check() == 1;
+  return Py_IsInitialized() == 0 || (!kFreeThreaded && PyGILState_Check() == 1);
 }
 
 void ShareCounts(ControlPage* page) {

@@ -127,13 +127,17 @@ const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame) {
   return next;
 }
 
-PyCodeObject* PymemrunRunningCode(const void* frame) {
+static PyCodeObject* RunningCode(const void* frame) {
   return (PyCodeObject*)CodeOf(FrameOf(frame));
+}
+
+PyObject* PymemrunRunningName(const void* frame) {
+  return RunningCode(frame)->co_qualname;
 }
 
 int PymemrunRunningLine(const void* frame) {
   const uint32_t at = PymemrunFramePosition((const PymemrunFrame*)frame);
-  PyCodeObject* code = PymemrunRunningCode(frame);
+  PyCodeObject* code = RunningCode(frame);
   const int line = PyCode_Addr2Line(code, (int32_t)at < 0 ? -1 : (int)at * 2);
   return line > 0 ? line : 0;
 }
@@ -157,7 +161,7 @@ static Py_ssize_t KnownValues(const _PyInterpreterFrame* frame) {
 
 void PymemrunFrameEdges(const void* running, const PymemrunSink* sink) {
   const _PyInterpreterFrame* frame = FrameOf(running);
-  const PyCodeObject* code = PymemrunRunningCode(running);
+  const PyCodeObject* code = RunningCode(running);
   PymemrunTell(sink, (void*)code, kPymemrunCode, 1, NULL, "f_code");
   PymemrunTell(sink, CalledOf(frame), kPymemrunAttribute, 1, NULL, "function");
   PymemrunTell(sink, frame->f_globals, kPymemrunGlobals, 1, NULL, "f_globals");
@@ -195,8 +199,8 @@ const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame) {
   return frame != NULL ? ((const PyFrameObject*)frame)->f_back : thread->frame;
 }
 
-PyCodeObject* PymemrunRunningCode(const void* frame) {
-  return ((const PyFrameObject*)frame)->f_code;
+PyObject* PymemrunRunningName(const void* frame) {
+  return ((const PyFrameObject*)frame)->f_code->co_name;
 }
 
 int PymemrunRunningLine(const void* frame) {

@@ -227,6 +227,14 @@ static void TakeAttribute(void* arg, const PymemrunEdge* edge) {
   }
 }
 
+unsigned long PymemrunThreadNumber(const PyThreadState* thread) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return thread->native_thread_id;
+#else
+  return thread->thread_id;
+#endif
+}
+
 PyObject* PymemrunThreadName(PyThreadState* thread) {
   PyObject* module = ItemOf(PymemrunModules(thread->interp), "threading");
   if (module == NULL || !PyModule_Check(module)) return NULL;

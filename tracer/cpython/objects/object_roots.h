@@ -28,14 +28,15 @@ PyThreadState* PymemrunNextThread(PyInterpreterState* interpreter,
 void PymemrunThreadEdges(PyThreadState* thread, const PymemrunSink* sink);
 // Its name as `threading` has it, a str, or NULL.
 PyObject* PymemrunThreadName(PyThreadState* thread);
+// The kernel's number of it; before 3.11, what pthread_self() says.
+unsigned long PymemrunThreadNumber(const PyThreadState* thread);
 
 // Each running frame of a thread, innermost first: that below `frame`, which is
 // NULL at first. Where frames are objects, frame and object are the same.
-#if PY_VERSION_HEX < 0x030B0000
-#define PYMEMRUN_FRAMES_ARE_OBJECTS 1
-#endif
+enum { kPymemrunFramesAreObjects = PY_VERSION_HEX < 0x030B0000 };
 const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame);
-PyCodeObject* PymemrunRunningCode(const void* frame);
+// What it runs is called, qualified since 3.11; a str.
+PyObject* PymemrunRunningName(const void* frame);
 int PymemrunRunningLine(const void* frame);
 void PymemrunFrameEdges(const void* frame, const PymemrunSink* sink);
 

@@ -9,11 +9,6 @@
 
 #include "tracer/cpython/version.h"
 
-// Of these interpreters objects cannot be dumped.
-#if defined(PYMEMRUN_NO_CALLS) || PY_VERSION_HEX >= 0x030F0000
-#define PYMEMRUN_NO_OBJECTS 1
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -11,11 +11,6 @@
 
 #include "tracer/cpython/version.h"
 
-// Coroutines have no such functions before 3.10.
-#if !defined(PYMEMRUN_NO_CALLS) && PY_VERSION_HEX >= 0x030A0000
-#define PYMEMRUN_TASKS 1
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -35,23 +35,16 @@ bool IsOption(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
-// Null: no command has that name.
-ReportCommand* Named(const std::string& name, const CommandList& commands) {
-  for (const auto& command : commands) {
-    if (command->name() == name) return command.get();
-  }
-  return nullptr;
-}
-
 // Behind one FILE or several ("run.*.obj.pb"), or before them. `words.size()`:
 // nowhere.
 size_t CommandAt(const std::vector<std::string>& words,
                  const CommandList& commands) {
   for (size_t at = 1; at < words.size() && !IsOption(words[at]); ++at) {
-    if (Named(words[at], commands) != nullptr) return at;
-    if (at == 1 && Named(words[0], commands) != nullptr) return 0;
+    if (CommandNamed(words[at], commands) != nullptr) return at;
+    if (at == 1 && CommandNamed(words[0], commands) != nullptr) return 0;
   }
-  const bool is_first = !words.empty() && Named(words[0], commands) != nullptr;
+  const bool is_first =
+      !words.empty() && CommandNamed(words[0], commands) != nullptr;
   return is_first ? 0 : words.size();
 }
 
@@ -76,7 +69,7 @@ int RunPymemobj(const std::vector<std::string>& arguments,
   const size_t at = CommandAt(rest, commands);
   ReportCommand* command = commands.front().get();  // of a FILE alone
   if (at < rest.size()) {
-    command = Named(rest[at], commands);
+    command = CommandNamed(rest[at], commands);
     command->SetFilesBefore(std::max<size_t>(at, 1));
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
   } else {

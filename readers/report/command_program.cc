@@ -112,6 +112,14 @@ std::string AllOptionsHelp(const Console& console,
   return text;
 }
 
+ReportCommand* CommandNamed(const std::string& name,
+                            const CommandList& commands) {
+  const auto found = std::find_if(
+      commands.begin(), commands.end(),
+      [&name](const auto& command) { return command->GoesBy(name); });
+  return found == commands.end() ? nullptr : found->get();
+}
+
 void SayUnknownCommand(const std::string& name, const CommandList& commands,
                        const Console& console) {
   std::vector<std::string> names;
@@ -129,8 +137,10 @@ std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
   CLI::App app(command->about(),
                absl::StrCat(console.program, " ", command->name()));
   command->AddOptions(&app);
+  std::vector<std::string> words = command->words();
+  words.insert(words.end(), arguments.begin(), arguments.end());
   const std::optional<int> ended =
-      ParseArguments(&app, command->Prepared(arguments), console);
+      ParseArguments(&app, command->Prepared(std::move(words)), console);
   if (ended.has_value()) return ended;
   for (const char* name : {"--csv", "--json", "--collapsed"}) {
     const CLI::Option* const option = app.get_option_no_throw(name);

@@ -25,6 +25,10 @@ using CommandList = std::vector<std::unique_ptr<ReportCommand>>;
 // empty line.
 std::string AllOptionsHelp(const Console& console, const CommandList& commands);
 
+// Null: no command goes by that name, an old one neither.
+ReportCommand* CommandNamed(const std::string& name,
+                            const CommandList& commands);
+
 // Says that there is no such command, and which was meant.
 void SayUnknownCommand(const std::string& name, const CommandList& commands,
                        const Console& console);

@@ -12,6 +12,7 @@ namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr size_t kLines = 24, kColumns = 80;
@@ -58,6 +59,19 @@ TEST(HelpTest, HelpAllNamesEveryOption) {
     }
     EXPECT_THAT(text, HasSubstr("--help-all"));
     EXPECT_THAT(all, HasSubstr("Usage: pymemreport " + command->name()));
+  }
+}
+
+TEST(HelpTest, OldNamesStandInNoList) {
+  const std::string all = Report({"--help-all"}).out;
+  for (const auto& command : ReportCommands()) {
+    for (const OldName& old : command->OldNames()) {
+      const Printed printed = Report({old.name, "--help"});
+      ExpectAScreen(printed, old.name);
+      EXPECT_THAT(printed.out,
+                  StartsWith("Old name of " + command->name() + " --"));
+      EXPECT_THAT(all, Not(HasSubstr("Usage: pymemreport " + old.name + " ")));
+    }
   }
 }
 

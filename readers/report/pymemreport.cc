@@ -20,8 +20,7 @@ namespace {
 
 // So many begin the first screen; it only names the others.
 constexpr size_t kUsualCommands = 12;
-// Of a FILE alone, and the FILE of no words at all: what pymemrun writes.
-constexpr absl::string_view kWithoutCommand = "report";
+// The FILE of no words at all: what pymemrun writes.
 constexpr char kUsualFile[] = "run.pb";
 
 // Whether the first word is an option of the command that needs no name.
@@ -84,14 +83,12 @@ std::string CommandBehind(const std::vector<std::string>& arguments,
   FdSink nowhere(-1);
   const Console silent = {console.program, &nowhere, -1, -1};
   std::string behind;
-  for (const auto& command : ReportCommands()) {
-    const bool is_there = std::find(arguments.begin(), arguments.end(),
-                                    command->name()) != arguments.end();
-    if (is_there) behind = command->name();
+  const CommandList commands = ReportCommands();
+  for (const std::string& word : arguments) {
+    if (CommandNamed(word, commands) != nullptr) behind = word;
   }
-  const std::unique_ptr<ReportCommand> answer =
-      std::move(ReportCommands().front());
-  if (ParseCommand(arguments, silent, answer.get()) == kExitUsage) {
+  ReportCommand* const answer = commands.front().get();
+  if (ParseCommand(arguments, silent, answer) == kExitUsage) {
     return behind;
   }
   // A file may have a command's name.
@@ -131,18 +128,13 @@ int RunPymemreport(const std::vector<std::string>& words,
   if (name == "--version") {
     return PrintText(console, "pymemreport " PYMEMRUN_VERSION "\n");
   }
-  const auto named = [&commands](absl::string_view wanted) {
-    return std::find_if(
-        commands.begin(), commands.end(),
-        [wanted](const auto& known) { return known->name() == wanted; });
-  };
-  auto command = named(name);
+  ReportCommand* command = CommandNamed(name, commands);
   size_t taken = 1;
-  if (command == commands.end() && (IsFile(name) || IsOption(name))) {
-    command = named(kWithoutCommand);
+  if (command == nullptr && (IsFile(name) || IsOption(name))) {
+    command = commands.front().get();
     taken = 0;
   }
-  if (command == commands.end()) {
+  if (command == nullptr) {
     SayUnknownCommand(name, commands, console);
     return kExitUsage;
   }
@@ -154,7 +146,7 @@ int RunPymemreport(const std::vector<std::string>& words,
     return kExitUsage;
   }
   return RunCommand({arguments.begin() + taken, arguments.end()}, console,
-                    command->get());
+                    command);
 }
 
 }  // namespace pymemrun

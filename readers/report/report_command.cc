@@ -3,9 +3,23 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
+
+bool ReportCommand::GoesBy(const std::string& name) {
+  if (name == name_) return true;
+  for (OldName& old : OldNames()) {
+    if (old.name != name) continue;
+    about_ = absl::StrCat("Old name of ", name_, " ",
+                          absl::StrJoin(old.words, " "), ".\n\n", about_);
+    name_ = old.name;
+    words_ = std::move(old.words);
+    return true;
+  }
+  return false;
+}
 
 int ReportCommand::RunEach(const Console& console, OutputBuffer* output) {
   if (files_.count != 1 || files_.paths.size() == 1) {

@@ -1,5 +1,5 @@
-// A command of pymemreport, and the table of all of them. Each is a class of
-// its own in the file named after it; report_command.cc lists them.
+// A command of pymemreport or pymemobj. Each is a class of its own in the file
+// named after it; all_commands.cc of its room lists them.
 #ifndef PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
 #define PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
 
@@ -17,6 +17,13 @@
 
 namespace pymemrun {
 
+// A name that a command had before, and the words that mean it now, as in
+// {"history", {"--of", "heap"}} of timeline. It works; no list has it.
+struct OldName {
+  std::string name;
+  std::vector<std::string> words;
+};
+
 // Not thread safe. Of one run of the program.
 class ReportCommand {
  public:
@@ -31,6 +38,11 @@ class ReportCommand {
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
   const std::string& about() const { return about_; }
+  virtual std::vector<OldName> OldNames() const { return {}; }
+  // Whether the user may call it so. By an old name it then calls itself, too.
+  bool GoesBy(const std::string& name);
+  // What the user's arguments begin with: the words of the old name, if any.
+  const std::vector<std::string>& words() const { return words_; }
   const FileOptions& files() const { return files_; }
   // What is in a folder stands for it: run files, if it takes these.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
@@ -67,7 +79,10 @@ class ReportCommand {
 
  private:
   bool for_machines_ = false;
-  const std::string name_, summary_, about_;
+  std::string name_;
+  std::vector<std::string> words_;
+  const std::string summary_;
+  std::string about_;
 };
 
 // Defines `function`, which makes the commands of a table. The table is a macro

@@ -71,6 +71,20 @@ CLI::Option* AddChoice(CLI::App* app, const std::string& name, T* target,
   return AddParsed(app, name, target, parse, value_name, help);
 }
 
+// Conflicts, of options that were added before; a usage error names both.
+// Each of `these` goes with none of `others`.
+void Exclude(CLI::App* app, const std::vector<std::string>& these,
+             const std::vector<std::string>& others);
+// The same of an option that has one of some values.
+void ExcludeValues(CLI::App* app, const std::string& name,
+                   const std::vector<std::string>& values,
+                   const std::vector<std::string>& others);
+// At most one of these may be given.
+void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names);
+// Each of `these` goes with `needed` alone.
+void Need(CLI::App* app, const std::vector<std::string>& these,
+          const std::string& needed);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_OPTIONS_OPTION_VALUES_H_

@@ -197,7 +197,7 @@ std::string UnrecordedText(const Answer& answer) {
 std::string AlsoRecorded(const Answer& answer) {
   std::vector<std::string> commands;
   const RunFacts& facts = answer.facts;
-  if (facts.Kept<GilRecording>().count > 0) commands = {"gil", "offgil"};
+  if (facts.Kept<GilRecording>().count > 0) commands = {"gil"};
   if (facts.Kept<StateRecording>().count > 0) commands.push_back("states");
   if (facts.Kept<CounterPlan>().count > 0) commands.push_back("counters");
   if (facts.Kept<TaskRecording>().count > 0) commands.push_back("tasks");

@@ -66,7 +66,7 @@ TEST(AnswerTextTest, CommandsForWhatElseWasRecordedAreNamed) {
   EXPECT_THAT(TextOf(run), Not(HasSubstr("Recorded too")));
   run.gil_and_tasks = true;
   EXPECT_THAT(TextOf(run),
-              HasSubstr("Recorded too, see pymemreport: gil, offgil, tasks."));
+              HasSubstr("Recorded too, see pymemreport: gil, tasks."));
 }
 
 TEST(AnswerTextTest, LinesWithoutTextAreExplained) {

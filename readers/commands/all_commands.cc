@@ -11,28 +11,21 @@ namespace pymemrun {
   COMMAND(NewFlameCommand)            \
   COMMAND(NewTimelineCommand)         \
   COMMAND(NewTopCommand)              \
-  COMMAND(NewPeaksCommand)            \
+  COMMAND(NewCallsCommand)            \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewDiffCommand)             \
   COMMAND(NewGilCommand)              \
   COMMAND(NewTasksCommand)            \
   COMMAND(NewSummaryCommand)          \
-  COMMAND(NewTreeCommand)             \
   COMMAND(NewResidentCommand)         \
   COMMAND(NewGraphCommand)            \
   COMMAND(NewHistoryCommand)          \
-  COMMAND(NewCallsCommand)            \
-  COMMAND(NewFlowCommand)             \
-  COMMAND(NewSnapshotCommand)         \
-  COMMAND(NewStatsCommand)            \
   COMMAND(NewCountersCommand)         \
   COMMAND(NewStatesCommand)           \
-  COMMAND(NewOffgilCommand)           \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewObjectsCommand)          \
   COMMAND(NewQueryCommand)            \
-  COMMAND(NewTablesCommand)           \
   COMMAND(NewExportCommand)
 
 PYMEMRUN_DEFINE_COMMANDS(ReportCommands, PYMEMREPORT_COMMANDS)

@@ -4,112 +4,145 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/calls/call_replay.h"
 #include "readers/calls/call_tree.h"
+#include "readers/calls/flow_table.h"
 #include "readers/calls/peak_choice.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "readers/run/reread_file.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
+
+// Usual limits, of text.
+constexpr uint64_t kTreeLines = 10000, kFunctions = 20;
+
+// Numbers are those of the whole run.
+struct NumberedPeak {
+  size_t number;
+  EndedCall call;
+};
 
 class CallsCommand final : public ReportCommand {
  public:
   CallsCommand()
       : ReportCommand(
-            "calls", "the calls within one call, with time and memory",
-            "Prints a call and the calls in it, indented by depth: function, "
-            "file, lines of the CALL and the RETURN, how long it took, what "
-            "RSS changed by. Where page faults were recorded that is what its "
-            "own thread did.\n\nThe call is named by its RETURN: --event takes "
-            "the number that pymemcat shows, --peak that of peaks. Where only "
-            "some events were logged one line says what is missing.") {}
+            "calls", "the calls that changed RSS most; what was in one call",
+            "Lists calls that changed RSS between their CALL and their RETURN: "
+            "thread, file, line of the RETURN, function, bytes. --peak and "
+            "--event print what was in one of them, --by function what each "
+            "function's calls changed.\n\nOf peaks that are near to each other "
+            "the first one is shown. A change counts also for the callers. By "
+            "function, the outermost call of a recursion counts. Where page "
+            "faults were recorded a change is what the call's own thread did, "
+            "else what the process did meanwhile. It needs a run that logged "
+            "each event, or calls by their growth. One line says what is "
+            "missing.") {}
 
-  void AddOptions(CLI::App* app) override {
-    files_.AddOne(app);
-    const auto number = [](uint64_t least) {
-      return
-          [least](absl::string_view text) { return ParseNumber(text, least); };
-    };
-    AddParsed(app, "--event", &event_, number(0), "N",
-              "The call whose RETURN is event N.");
-    AddParsed(app, "--peak", &peak_, number(1), "K",
-              "The call of peak K, as `pymemreport peaks` numbers them.");
-    peaks_.Add(app);
-    attribution_.Add(app);
-    table_.Add(app, 10000, ": a row for each call");
-    files_.AddOutput(app);
-    SetUsualOptions(app, {"--event", "--peak", "--strip-prefix", "--csv",
-                          "--json", "--limit", "--output"});
+  std::vector<OldName> OldNames() const override {
+    return {{"peaks", {"--by", "call"}}, {"flow", {"--by", "function"}}};
   }
-  std::string Problem() const override {
-    if (event_.has_value() == peak_.has_value()) {
-      return "expected one of --event N and --peak K";
-    }
-    return table_.Problem();
-  }
-  std::string OfOneRun() const override { return "one call"; }
+  void AddOptions(CLI::App* app) override;
+  std::string OfOneRun() const override { return is_tree() ? "one call" : ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  std::optional<EndedCall> Root(RereadFile* file, const Console& console) const;
+  bool is_tree() const { return event_.has_value() || peak_.has_value(); }
+  bool ReadCalls(CallReplay* replay, ThreadFilter* threads,
+                 RunReading* run) const;
+  std::optional<EndedCall> Root(RunReading* run) const;
+  void PrintPeaks(RunReading* run, OutputBuffer* output) const;
+  void PrintTree(RunReading* run, OutputBuffer* output) const;
+  void PrintFunctions(RunReading* run, OutputBuffer* output) const;
 
   std::optional<uint64_t> event_, peak_;
+  bool by_function_ = false;
   PeakOptions peaks_;
+  RangeOptions range_;
   CallAttribution attribution_;
   TableOptions table_;
 };
 
-// Nothing: there is no such call, and why has been said.
-std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
-                                            const Console& console) const {
-  const auto say = [&](absl::string_view why) {
-    console.Say(absl::StrCat(file->shown_name(), ": ", why));
-    return std::nullopt;
+void CallsCommand::AddOptions(CLI::App* app) {
+  const auto number = [](uint64_t least) {
+    return [least](absl::string_view text) { return ParseNumber(text, least); };
   };
+  files_.AddOne(app);
+  AddParsed(app, "--event", &event_, number(0), "N",
+            "Print the call whose RETURN is event N of pymemcat, and the calls "
+            "in it.");
+  AddParsed(app, "--peak", &peak_, number(1), "K",
+            "The same of peak K of the list.");
+  AddChoice(app, "--by", &by_function_,
+            Choices<bool>{{"call", false}, {"function", true}}, "KIND",
+            "List calls (default), or functions by what their calls changed, "
+            "with and without the calls that they made.");
+  peaks_.Add(app);
+  range_.Add(app);
+  attribution_.Add(app);
+  table_.Add(app, 0, ": a row for each");
+  files_.AddOutput(app);
+  ExcludeEachOther(app, {"--event", "--peak", "--by"});
+  Exclude(app, {"--event", "--peak"}, {"--from", "--to"});
+  ExcludeValues(app, "--by", {"function"},
+                {"--min", "--min-time", "--min-value", "--strip-prefix",
+                 "--from", "--to"});
+  SetUsualOptions(app, {"--event", "--peak", "--by", "--min", "--thread",
+                        "--limit", "--csv", "--output"});
+}
+
+// Gives the replay the calls.
+bool CallsCommand::ReadCalls(CallReplay* replay, ThreadFilter* threads,
+                             RunReading* run) const {
+  attribution_.Give(replay);
+  return run->Read(replay) && run->Has(replay->any(), replay->WhyNone()) &&
+         run->HasThread(threads);
+}
+
+// Nothing: there is no such call, and why has been said.
+std::optional<EndedCall> CallsCommand::Root(RunReading* run) const {
   if (event_.has_value()) {
     CallFinder finder(*event_);
     attribution_.Give(&finder);
-    if (!file->Read(&finder)) return std::nullopt;
+    if (!run->Read(&finder)) return std::nullopt;
     const std::string why_not = finder.WhyNot();
-    if (!why_not.empty()) return say(why_not);
+    if (!run->Has(why_not.empty(), why_not)) return std::nullopt;
     return finder.call();
   }
   PeakReplay replay(peaks_.rule, peaks_.choice);
-  attribution_.Give(&replay);
-  if (!file->Read(&replay)) return std::nullopt;
-  if (!replay.any()) return say(replay.WhyNone());
-  if (SayNoThread(replay.threads(), file->shown_name(), console)) {
-    return std::nullopt;
-  }
+  if (!ReadCalls(&replay, replay.threads(), run)) return std::nullopt;
   const std::vector<EndedCall> peaks = replay.Peaks();
-  if (*peak_ > peaks.size()) {
-    return say(absl::StrCat("there is no peak ", *peak_, ", only ",
-                            Counted(peaks.size(), "peak")));
+  const bool there = *peak_ <= peaks.size();
+  if (!run->Has(there, absl::StrCat("there is no peak ", *peak_, ", only ",
+                                    Counted(peaks.size(), "peak")))) {
+    return std::nullopt;
   }
   return peaks[*peak_ - 1];
 }
 
-int CallsCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  if (!attribution_.Read(file.get(), console)) return kExitUsage;
-  const std::optional<EndedCall> root = Root(file.get(), console);
-  if (!root.has_value()) return file->whole() ? kExitUsage : kExitFailed;
+void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
+  const std::optional<EndedCall> root = Root(run);
+  if (!root.has_value()) return;
   CallTree tree(*root, peaks_.choice);
   attribution_.Give(&tree);
-  if (!file->ReadAgain(&tree)) return kExitFailed;
+  if (!run->file()->ReadAgain(&tree)) {
+    run->Fail(kExitFailed);
+    return;
+  }
   const std::string missing = tree.Missing();
   if (!missing.empty()) {
-    console.Say(
-        absl::StrCat(file->shown_name(), ": not in the tree: ", missing,
-                     tree.pairs_rows() ? "" : "; --min-drss 0 logs all"));
+    run->Say(absl::StrCat("not in the tree: ", missing,
+                          tree.pairs_rows() ? "" : "; --min-drss 0 logs all"));
   }
-  attribution_.SayWhatCounts(tree, *file, console);
+  attribution_.SayWhatCounts(tree, *run->file(), run->console());
   const uint64_t limit = table_.limit();
   if (table_.as_text()) {
     tree.Print(peaks_.prefix, limit, output);
@@ -118,10 +151,105 @@ int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   }
   const uint64_t shown = tree.Shown(limit);
   if (shown < tree.calls() + 1) {
-    console.Say(absl::StrCat(Counted(tree.calls() + 1 - shown, "more call"),
-                             " not shown (--limit)"));
+    run->console().Say(
+        absl::StrCat(Counted(tree.calls() + 1 - shown, "more call"),
+                     " not shown (--limit)"));
   }
-  return file->code();
+}
+
+Table PeakTable(const std::vector<NumberedPeak>& peaks,
+                const PeakReplay& replay, absl::string_view prefix) {
+  const RunIndex& index = replay.index();
+  Table table;
+  table.headings = {{"peak", "peak"},
+                    {"clock_s", "time"},
+                    {"thread", "thread", CellLook::kName},
+                    {"file", "file", CellLook::kName},
+                    {"line", "line"},
+                    {"function", "function", CellLook::kName},
+                    {"growth_bytes", "growth", CellLook::kBytes},
+                    {"call_s", "seconds"},
+                    {"event", "event"},
+                    {"call_event", "call"},
+                    {"thread_growth_bytes", "by thread", CellLook::kBytes},
+                    {"unix_s", ""}};
+  for (const auto& [number, peak] : peaks) {
+    const SourceLocation where = index.Resolve(peak.site);
+    table.rows.push_back(
+        {uint64_t{number}, static_cast<double>(peak.time_us) * 1e-6,
+         std::string(index.LatestThreadLabel(peak.thread)),
+         std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
+         std::string(where.function), peak.growth_bytes,
+         static_cast<double>(peak.took_us) * 1e-6, peak.number,
+         peak.call_number(), replay.ThreadCell(peak.thread_bytes),
+         replay.UnixCell(peak.time_us)});
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
+  PeakReplay replay(peaks_.rule, peaks_.choice);
+  MomentRange range;
+  if (!ReadCalls(&replay, replay.threads(), run) ||
+      !run->Find(range_, &range)) {
+    return;
+  }
+  const uint64_t limit = table_.limit();
+  std::vector<NumberedPeak> peaks;
+  size_t number = 0;
+  for (const EndedCall& call : replay.Peaks()) {
+    ++number;
+    if (call.time_us < range.from_us || call.time_us > range.to_us) continue;
+    if (limit == 0 || peaks.size() < limit) peaks.push_back({number, call});
+  }
+  if (!peaks.empty()) {
+    attribution_.SayWhatCounts(replay, *run->file(), run->console());
+  }
+  if (!table_.as_text()) {
+    PrintTable(PeakTable(peaks, replay, peaks_.prefix), table_.format(),
+               output);
+    return;
+  }
+  for (const auto& [of_run, peak] : peaks) {
+    const std::string line =
+        PeakLine(of_run, peak, replay.index(), peaks_.prefix);
+    output->Append(absl::StrCat(TerminalText(line), "\n"));
+  }
+  if (peaks.empty()) {
+    run->Say(absl::StrCat("no call changed RSS by more than ",
+                          HumanBytes(peaks_.rule.min_bytes),
+                          number == 0 ? "" : " then"));
+  }
+}
+
+void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
+  FlowReplay replay(peaks_.choice);
+  if (!ReadCalls(&replay, replay.threads(), run)) return;
+  const std::string missing = replay.Missing();
+  if (!missing.empty()) run->Say(absl::StrCat("not counted: ", missing));
+  if (replay.not_kept() > 0) {
+    run->Say(absl::StrCat(Counted(replay.not_kept(), "more call"),
+                          " found no room"));
+  }
+  attribution_.SayWhatCounts(replay, *run->file(), run->console());
+  PrintTable(replay.ToTable(table_.limit(), table_.as_text()), table_.format(),
+             output);
+}
+
+int CallsCommand::Run(const Console& console, OutputBuffer* output) {
+  RunReading run(files_.paths[0], console);
+  if (run.file() == nullptr) return run.code();
+  if (!attribution_.Read(run.file(), console)) return kExitUsage;
+  table_.usual_limit = is_tree() ? kTreeLines : by_function_ ? kFunctions : 0;
+  if (is_tree()) {
+    PrintTree(&run, output);
+  } else if (by_function_) {
+    PrintFunctions(&run, output);
+  } else {
+    PrintPeaks(&run, output);
+  }
+  return run.code();
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ class DiffCommand final : public ReportCommand {
             "a limit of --fail-if is exceeded.") {}
 
   void AddOptions(CLI::App* app) override;
-  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -96,22 +95,11 @@ void DiffCommand::AddOptions(CLI::App* app) {
   AddOwn(app);
   files_.AddOutput(app);
   Refuse(app, "--thread", "threads of two runs are compared with --by thread");
+  // NEW's figures are of the whole run.
+  Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
+  ExcludeValues(app, "--by", {"allocator", "module", "thread"}, {"--stacks"});
   SetUsualOptions(
       app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
-}
-
-std::string DiffCommand::Problem() const {
-  if (figures_.has_value() &&
-      (table_.csv || table_.json || side_.stacks || side_.at.has_value())) {
-    return "--format prints figures of the whole run alone: it takes no --csv, "
-           "--json, --stacks or --at";
-  }
-  if (side_.stacks &&
-      (side_.by == GroupBy::kAllocator || side_.by == GroupBy::kModule ||
-       side_.by == GroupBy::kThread)) {
-    return "--stacks takes --by line, library-line, function or file";
-  }
-  return table_.Problem();
 }
 
 int DiffCommand::Run(const Console& console, OutputBuffer* output) {

@@ -49,6 +49,8 @@ class ExportCommand final : public ReportCommand {
         "for Graphviz); or a timeline: perfetto, or "
         "chrome (Trace Event JSON).");
     files_.AddOutput(app);
+    // A timeline has all moments.
+    ExcludeValues(app, "--format", {"perfetto", "chrome"}, {"--at"});
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
   }
@@ -84,9 +86,6 @@ std::string ExportCommand::Problem() const {
   if (!is_timeline() && min_us_.has_value()) {
     return "--min-duration is of timelines: it goes with --format perfetto or "
            "chrome";
-  }
-  if (is_timeline() && at_.has_value()) {
-    return "--at is of profiles: a timeline has all moments";
   }
   return "";
 }

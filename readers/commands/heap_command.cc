@@ -16,9 +16,10 @@
 #include "readers/objects_heap/heap_objects.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/places/tree_text.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "text/report_text.h"
-#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -27,14 +28,6 @@ HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
   return [interpreter](const HeapSource& source) {
     return !source.tracing && !interpreter->Contains(source.key.stack);
   };
-}
-
-std::vector<HeapSums> TemporarySums(const HeapModel& model) {
-  std::vector<HeapSums> sums;
-  for (const HeapSource& source : model.sources()) {
-    sums.push_back(source.temporary);
-  }
-  return sums;
 }
 
 struct Shown {
@@ -70,21 +63,6 @@ void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   ShowBlocks(replay, file, nullptr, shown);
 }
 
-// What --leaks begins with, of what passes `keep`.
-std::string LeaksText(const HeapMoments& replay,
-                      const HeapRowsMaker::Keep& keep) {
-  const std::vector<HeapSums> sums = replay.SumsAt(0);
-  HeapSums leaked;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const HeapSource& source = replay.model().sources()[i];
-    if (source.counts() && keep(source)) leaked.Add(sums[i]);
-  }
-  const absl::string_view end = replay.moment(0).name;
-  return absl::StrCat("alive at ", end, ": ", HeapSumsText(leaked, replay),
-                      ", without what the interpreter keeps for itself\n",
-                      LiveText(replay, 0), PeakText(replay));
-}
-
 void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   InterpreterStacks interpreter(&replay.index());
   const auto keep = LeaksOnly(&interpreter);
@@ -93,7 +71,10 @@ void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
 }
 
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
-  const std::vector<HeapSums> sums = TemporarySums(replay.model());
+  std::vector<HeapSums> sums;
+  for (const HeapSource& source : replay.model().sources()) {
+    sums.push_back(source.temporary);
+  }
   shown->heading = absl::StrCat(
       "temporary ", HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
       ", freed before ", Counted(limit, "further allocation"),
@@ -124,25 +105,10 @@ void ShowDiff(const HeapMoments& first, const HeapMoments& second,
   shown->diff = DiffHeapRows(shown->table.by, first, second);
 }
 
-// Whether not every allocation was recorded, so that none can be said to have
-// been the next; says so.
-bool SayNotTemporary(const HeapReplay& replay, const std::string& path,
-                     const Console& console) {
-  if (!replay.sampled()) return false;
-  console.Say(absl::StrCat(TerminalText(path),
-                           ": --temporary needs every allocation: the run was "
-                           "not made with --heap all"));
-  return true;
-}
-
-// Whether nothing of C code was recorded; says so.
-bool SayNothingReserved(const HeapReplay& replay, const std::string& path,
-                        const Console& console) {
-  if (replay.header().heap_native()) return false;
-  console.Say(absl::StrCat(TerminalText(path),
-                           ": --reserved needs a run with --native"));
-  return true;
-}
+// How the live blocks are shown.
+enum class HeapAs { kTable, kTree, kSnapshot };
+// Usual limits, of text.
+constexpr uint64_t kPlaces = 20, kFrames = 30;
 
 class HeapCommand final : public ReportCommand {
  public:
@@ -155,24 +121,32 @@ class HeapCommand final : public ReportCommand {
             "the numbers are estimates, with one standard error beside them.") {
   }
 
+  std::vector<OldName> OldNames() const override {
+    return {{"tree", {"--as", "tree"}}, {"snapshot", {"--as", "snapshot"}}};
+  }
   void AddOptions(CLI::App* app) override;
   std::vector<std::string> Prepared(
       std::vector<std::string> arguments) const override;
-  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   std::vector<std::string> FilesToRead() const override;
+  void AddConflicts(CLI::App* app) const;
   int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
-                  RereadFile* file, const Console& console,
-                  OutputBuffer* output) const;
+                  RunReading* run, OutputBuffer* output) const;
+  int Print(const HeapMoments& replay, RunReading* run,
+            OutputBuffer* output) const;
+  std::string StacksHeading(const HeapMoments& replay, ThreadFilter* threads,
+                            const HeapRowsMaker::Keep& keep) const;
   void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
                    OutputBuffer* output) const;
+  bool as_table() const { return as_ == HeapAs::kTable; }
   std::vector<Moment> Moments() const;  // without that of --diff
   Moment at_;
-  const CLI::Option* at_option_ = nullptr;  // while options are looked at
-  std::optional<Moment> to_;                // the change up to this moment
+  std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
+  HeapAs as_ = HeapAs::kTable;
+  bool inverted_ = false;
   bool leaks_ = false;
   HeapObjectsOptions objects_;
   bool reserved_ = false;   // what C code has mapped, instead of blocks
@@ -184,7 +158,6 @@ class HeapCommand final : public ReportCommand {
 void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddMoment(app, &at_);
-  at_option_ = app->get_option("--at");
   AddGroupBy(app, &by_,
              {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
@@ -219,12 +192,46 @@ void HeapCommand::AddOptions(CLI::App* app) {
          "holds them, at the moment of a dump of the object graph (the "
          "last one beside the run file).")
       ->option_text("[=DUMP]");
-  table_.AddPlaces(app, 20);
+  AddChoice(app, "--as", &as_,
+            Choices<HeapAs>{{"table", HeapAs::kTable},
+                            {"tree", HeapAs::kTree},
+                            {"snapshot", HeapAs::kSnapshot}},
+            "KIND",
+            "Print a table (default), a tree of calls, or a snapshot of all "
+            "call stacks.");
+  app->add_flag(
+      "--inverted", inverted_,
+      "Begin --as tree with the frames that allocated; callers come below.");
+  table_.AddPlaces(app, kPlaces);
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
-  SetUsualOptions(app,
-                  {"--at", "--by", "--leaks", "--diff", "--limit", "--csv"});
+  AddConflicts(app);
+  SetUsualOptions(
+      app, {"--at", "--by", "--as", "--leaks", "--diff", "--limit", "--csv"});
+}
+
+void HeapCommand::AddConflicts(CLI::App* app) const {
+  ExcludeEachOther(app,
+                   {"--leaks", "--temporary", "--diff", "--to", "--reserved"});
+  Exclude(app, {"--leaks", "--temporary"}, {"--at"});  // of the whole run
+  // What is alive at one moment.
+  Exclude(app, {"--thread", "--objects"},
+          {"--leaks", "--temporary", "--diff", "--to", "--reserved"});
+  Exclude(app, {"--stacks", "--collapsed", "--as"},
+          {"--temporary", "--diff", "--to", "--reserved", "--objects"});
+  // Lines at the moment of a dump.
+  Exclude(app, {"--objects"},
+          {"--thread", "--by", "--at", "--sort", "--file", "--exclude"});
+  ExcludeValues(app, "--by", {"task"}, {"--diff"});
+  ExcludeValues(app, "--by", {"allocator", "module"},
+                {"--stacks", "--collapsed", "--as"});
+  ExcludeValues(app, "--as", {"tree", "snapshot"},
+                {"--stacks", "--sort", "--file", "--exclude"});
+  ExcludeValues(app, "--as", {"tree"}, {"--csv", "--json", "--collapsed"});
+  ExcludeValues(app, "--as", {"snapshot"}, {"--leaks", "--by"});
+  ExcludeValues(app, "--as", {"table", "snapshot"}, {"--inverted"});
+  Need(app, {"--inverted"}, "--as");
 }
 
 // "--temporary" as "--temporary=1", where no number follows it.
@@ -244,44 +251,8 @@ std::vector<std::string> HeapCommand::Prepared(
   return changed;
 }
 
-std::string HeapCommand::Problem() const {
-  const bool diff = !files_.compared.empty();
-  if (leaks_ + (temporary_ != 0) + diff + to_.has_value() + reserved_ > 1) {
-    return "give one of --leaks, --temporary, --diff, --to and --reserved";
-  }
-  if ((leaks_ || temporary_ != 0) && at_.kind != Moment::kPeak) {
-    return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
-                        " looks at the whole run: it takes no --at");
-  }
-  if (!table_.thread.empty() &&
-      (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_)) {
-    return "--thread is of what is alive at one moment";
-  }
-  if (!objects_.dump.empty() &&
-      (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_ ||
-       stacks_.any() || !table_.thread.empty() || by_ != GroupBy::kLine ||
-       at_option_->count() > 0 || table_.view.any())) {
-    return "--objects is of lines at the moment of a dump: it goes with "
-           "--limit, --csv and --json alone";
-  }
-  if (diff && by_ == GroupBy::kTask) {
-    return "--by task is of one run: it takes no --diff";
-  }
-  const std::string problem = stacks_.Problem(table_, by_);
-  if (!problem.empty() || !stacks_.any()) return problem;
-  if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
-    return "--stacks and --collapsed show what is alive at one moment";
-  }
-  if (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule) {
-    return "--stacks and --collapsed take --by line, function, file, thread or "
-           "task";
-  }
-  return "";
-}
-
 int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
-                             RereadFile* file, const Console& console,
-                             OutputBuffer* output) const {
+                             RunReading* run, OutputBuffer* output) const {
   Shown shown(by_, reserved_);
   shown.table.by = by_;
   shown.table.limit = table_.made_limit();
@@ -292,7 +263,7 @@ int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
   int code = kExitOk;
   std::unique_ptr<HeapMoments> second;
   if (!files_.compared.empty()) {
-    second = ReadHeapAt(files_.compared, at_, console, &code);
+    second = ReadHeapAt(files_.compared, at_, run->console(), &code);
     if (second == nullptr) return code;
     shown.table.with_mapped |= second->header().heap_native();
     ShowDiff(replay, *second, &shown);
@@ -301,11 +272,11 @@ int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
   } else if (temporary_ != 0) {
     ShowTemporary(temporary_, replay, &shown);
   } else if (leaks_) {
-    ShowLeaks(replay, file, &shown);
+    ShowLeaks(replay, run->file(), &shown);
   } else if (reserved_) {
-    ShowReserved(replay, file, &shown);
+    ShowReserved(replay, run->file(), &shown);
   } else {
-    ShowLive(replay, file, threads, &shown);
+    ShowLive(replay, run->file(), threads, &shown);
   }
   if (files_.compared.empty()) shown.heading += HeapHeading(replay);
   HeapRows rows =
@@ -313,7 +284,18 @@ int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
   return std::max(
       code,
       table_.PrintPlaces(shown.heading, HeapTable(shown.table, std::move(rows)),
-                         by_, /*folds=*/true, console, output));
+                         by_, /*folds=*/true, run->console(), output));
+}
+
+std::string HeapCommand::StacksHeading(const HeapMoments& replay,
+                                       ThreadFilter* threads,
+                                       const HeapRowsMaker::Keep& keep) const {
+  std::string text = leaks_ ? LeaksText(replay, keep)
+                            : LiveText(replay, 0) + ThreadText(replay, threads);
+  if (!leaks_ && as_ != HeapAs::kSnapshot) text += MeaningText(replay);
+  if (!leaks_ && as_ == HeapAs::kTable) text += RestText(replay);
+  text += ReservedText(replay);
+  return as_ == HeapAs::kTree ? text : text + HeapHeading(replay);
 }
 
 void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
@@ -321,16 +303,23 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   InterpreterStacks interpreter(&replay.index());
   const HeapRowsMaker::Keep keep =
       leaks_ ? LeaksOnly(&interpreter) : OfThreads(threads);
-  if (table_.as_text() && !stacks_.collapsed) {
-    output->AppendLines((leaks_ ? LeaksText(replay, keep)
-                                : LiveText(replay, 0) +
-                                      ThreadText(replay, threads) +
-                                      MeaningText(replay) + RestText(replay)) +
-                        ReservedText(replay) + HeapHeading(replay));
+  if (as_ == HeapAs::kSnapshot && table_.json) {
+    return PrintSnapshotJson(replay, table_.limit(), keep, output);
   }
-  HeapStacks stacks(by_, &replay);
+  if (table_.as_text() && !stacks_.collapsed) {
+    output->AppendLines(StacksHeading(replay, threads, keep));
+  }
+  HeapStacks stacks(by_, &replay, inverted_);
+  if (as_ == HeapAs::kTree && !inverted_) stacks.FoldImports();
   stacks.Add(replay.SumsAt(0), keep);
-  stacks_.Print(stacks, table_, output);
+  if (as_ != HeapAs::kTree) return stacks_.Print(stacks, table_, output);
+  output->Append(TreeText(stacks.tree(), table_.limit(), output->terminal()));
+  const uint64_t limit = table_.limit();
+  const uint64_t frames = stacks.tree().nodes().size() - 1;
+  if (limit != 0 && frames > limit) {
+    output->AppendLines(absl::StrCat(Counted(frames - limit, "smaller frame"),
+                                     " not shown (--limit)\n"));
+  }
 }
 
 std::vector<Moment> HeapCommand::Moments() const {
@@ -350,44 +339,54 @@ std::vector<std::string> HeapCommand::FilesToRead() const {
   return all;
 }
 
+int HeapCommand::Print(const HeapMoments& replay, RunReading* run,
+                       OutputBuffer* output) const {
+  ThreadFilter threads(table_.thread, &replay.index());
+  if (!run->Has(temporary_ == 0 || !replay.sampled(), lacks::kEachBlock) ||
+      !run->Has(!reserved_ || replay.header().heap_native(),
+                lacks::kBlocksOfC) ||
+      !run->HasThread(&threads)) {
+    return run->code();
+  }
+  if (as_table() && !stacks_.any()) {
+    return PrintTables(replay, &threads, run, output);
+  }
+  PrintStacks(replay, &threads, output);
+  return kExitOk;
+}
+
 int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (!objects_.dump.empty()) {
     objects_.limit = table_.limit();
     objects_.format = table_.format();
     return ShowHeapObjects(files_.paths[0], objects_, console, output);
   }
+  if (!as_table()) table_.usual_limit = as_ == HeapAs::kTree ? kFrames : 0;
   int code = kExitOk;
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
+  RunReading run(files_.paths[0], console);
+  RereadFile* const file = run.file();
+  if (file == nullptr) return run.code();
+  if (as_table() && table_.as_text() && !stacks_.collapsed) {
+    file->LeaveLossesToReport();
+  }
   const bool by_task = by_ == GroupBy::kTask;
-  TaskStepsReader tasks(file.get());
+  TaskStepsReader tasks(file);
   tasks.LeaveNames();
   std::vector<HeapMoment> moments = FindHeapMoments(
-      Moments(), file.get(), console, &code, by_task ? &tasks : nullptr);
+      Moments(), file, console, &code, by_task ? &tasks : nullptr);
   if (moments.empty()) return code;
-  HeapMoments replay(std::move(moments), /*to_end=*/true);
+  HeapMoments replay(std::move(moments),
+                     /*to_end=*/as_table() || at_.kind == Moment::kPeak);
   replay.CountTemporary(temporary_);
   if (by_task) {
     if (!HasTaskSteps(*file, console, tasks, &code)) return code;
-    replay.TellTasksApart(&tasks, stacks_.any() || leaks_ || table_.view.any(),
-                          [](const HeapSource&) {});
+    replay.TellTasksApart(
+        &tasks, stacks_.any() || !as_table() || leaks_ || table_.view.any(),
+        [](const HeapSource&) {});
   }
-  if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
+  if (!ReadHeapAgain(file, console, &replay, &code)) return code;
   if (by_task && !ReadTaskNames(replay.model(), &tasks)) return kExitFailed;
-  if ((temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) ||
-      (reserved_ && SayNothingReserved(replay, files_.paths[0], console))) {
-    return kExitUsage;
-  }
-  ThreadFilter threads(table_.thread, &replay.index());
-  if (SayNoThread(&threads, file->shown_name(), console)) return kExitUsage;
-  if (stacks_.any()) {
-    PrintStacks(replay, &threads, output);
-  } else {
-    code = std::max(code,
-                    PrintTables(replay, &threads, file.get(), console, output));
-  }
-  return code;
+  return std::max(code, Print(replay, &run, output));
 }
 
 }  // namespace

@@ -33,7 +33,6 @@ class ProcessesCommand final : public ReportCommand {
     AddOwn(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

@@ -11,6 +11,7 @@
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
 #include "readers/resident/stack_tree.h"
@@ -68,17 +69,15 @@ void ResidentCommand::AddOptions(CLI::App* app) {
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
+  ExcludeValues(app, "--by", {"mapping"}, {"--stacks", "--collapsed"});
   SetUsualOptions(app,
                   {"--at", "--by", "--owner", "--limit", "--csv", "--output"});
 }
 
 std::string ResidentCommand::Problem() const {
-  if (by_blocks_.value_or(false) && by_ == GroupBy::kMapping) {
-    return "--owner heap has no mappings";
-  }
-  const std::string problem = stacks_.Problem(table_, by_);
-  if (!problem.empty() || !stacks_.any()) return problem;
-  return by_ == GroupBy::kMapping ? "--by mapping has no stacks" : "";
+  return by_blocks_.value_or(false) && by_ == GroupBy::kMapping
+             ? "--owner heap has no mappings"
+             : "";
 }
 
 void ResidentCommand::PrintStacks(const ResidentReplay& replay,
@@ -126,50 +125,49 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
 }
 
 int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
+  RunReading run(files_.paths[0], console);
+  RereadFile* const file = run.file();
+  if (file == nullptr) return run.code();
   if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
-  const auto finder = RunMoments::Of(ReadingOf(file.get()));
+  const auto finder = RunMoments::Of(ReadingOf(file));
   if (finder == nullptr) return kExitFailed;
   if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
   int code = kExitOk;
-  const auto at = FindMoment(*finder, at_, file.get(), console, &code);
+  const auto at = FindMoment(*finder, at_, file, console, &code);
   if (!at.has_value()) return code;
   ResidentReplay replay(at->UntilUs(), finder->hindsight());
-  TaskStepsReader steps(file.get());
+  TaskStepsReader steps(file);
   const bool by_task = by_ == GroupBy::kTask;
   if (by_task) {
-    if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
+    if (!ReadTaskSteps(file, console, &steps, &code)) return code;
     replay.TellTasksApart(&steps);
   }
-  if (!file->Read(&replay)) return kExitFailed;
+  if (!run.Read(&replay)) return run.code();
   std::unique_ptr<HeapMoments> heap;
   // Without blocks what pages are part of is all that is known.
   const bool by_blocks =
       by_blocks_.value_or(replay.by_scan() && by_ != GroupBy::kMapping &&
                           replay.header().heap() != HEAP_OFF);
-  if (replay.by_scan() && by_blocks_ == false) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": pages were scanned: nobody saw who touched "
-                             "them (--owner heap says who allocated)"));
-    return kExitUsage;
-  }
-  if (replay.by_scan() && !by_blocks && !table_.thread.empty()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": --thread: pages were scanned: nobody saw which thread touched them",
-        by_ == GroupBy::kMapping ? "; --by line has who allocated" : ""));
-    return kExitUsage;
+  ThreadFilter filter(table_.thread, &replay.index());
+  const bool unseen = replay.by_scan() && !by_blocks && filter.any();
+  if (!run.Has(!replay.by_scan() || by_blocks_ != false,
+               "pages were scanned: nobody saw who touched them (--owner heap "
+               "says who allocated)") ||
+      !run.Has(!unseen,
+               absl::StrCat("--thread: pages were scanned: nobody saw which "
+                            "thread touched them",
+                            by_ == GroupBy::kMapping
+                                ? "; --by line has who allocated"
+                                : ""))) {
+    return run.code();
   }
   if (by_blocks) {
-    heap =
-        ReadBlocks(*at, file.get(), by_task ? &steps : nullptr, console, &code);
+    heap = ReadBlocks(*at, file, by_task ? &steps : nullptr, console, &code);
     if (heap == nullptr) return code;
   }
-  ThreadFilter filter(table_.thread, &replay.index());
-  if (SayNoThread(&filter, file->shown_name(), console)) return kExitUsage;
+  if (!run.HasThread(&filter)) return run.code();
   ThreadFilter* const threads = filter.any() ? &filter : nullptr;
   const std::string heading = Heading(*at, replay, heap.get());
   if (stacks_.any()) {
@@ -185,7 +183,7 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
         heading, ResidentTable(by_, table_.made_limit(), replay, threads), by_,
         /*folds=*/true, console, output);
   }
-  return std::max(code, file->code());
+  return std::max(code, run.code());
 }
 
 }  // namespace

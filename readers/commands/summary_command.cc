@@ -3,11 +3,18 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/answer/memory_split.h"
+#include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_replay.h"
+#include "readers/heap/heap_stats.h"
+#include "readers/heap/heap_table.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/output/table.h"
 #include "readers/output/whole_number.h"
 #include "readers/report/report_command.h"
 #include "readers/summary/facts_reader.h"
@@ -86,6 +93,36 @@ void AddSummary(const FactsReader& facts, const RunPeak& peak,
   }
 }
 
+// As the text has them; of a sampled run with one standard error each.
+Table SizeTable(const HeapSizes& sizes) {
+  const HeapSizeBins bins = sizes.Bins();
+  Table table;
+  table.headings = {{"size_from"}, {"size_to"}, {"count"}, {"total_bytes"}};
+  if (sizes.sampled()) {
+    table.headings.insert(table.headings.end(),
+                          {{"error_count"}, {"error_bytes"}});
+  }
+  uint64_t low = LowestSize(bins);
+  for (size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].count == 0) continue;
+    const uint64_t high = uint64_t{1} << i;
+    std::vector<Cell> row = {low, high, bins[i].count, bins[i].bytes};
+    if (sizes.sampled()) {
+      row.emplace_back(WholeNumber(sizes.sums()[i].CountError()));
+      row.emplace_back(WholeNumber(sizes.sums()[i].BytesError()));
+    }
+    table.rows.push_back(std::move(row));
+    low = high + 1;
+  }
+  return table;
+}
+
+std::string EstimateText(const HeapSizes& sizes) {
+  HeapSums all;
+  for (const HeapSums& sums : sizes.sums()) all.Add(sums);
+  return HeapEstimateText(sizes, all.recorded);
+}
+
 class SummaryCommand final : public ReportCommand {
  public:
   SummaryCommand()
@@ -93,7 +130,12 @@ class SummaryCommand final : public ReportCommand {
                       "what a run came to: peak, VmHWM, losses, CPU, top lines",
                       "Tells what a run came to, and which lines hold most at "
                       "the peak. Without heap events, with --thread or with "
-                      "--thread-attribution it lists where RSS grew.") {}
+                      "--thread-attribution it lists where RSS grew. With "
+                      "--stats it counts allocations by size.") {}
+
+  std::vector<OldName> OldNames() const override {
+    return {{"stats", {"--stats"}}};
+  }
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
@@ -101,14 +143,20 @@ class SummaryCommand final : public ReportCommand {
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_,
                    "With --thread caused, if there are page faults.");
+    app->add_flag_callback(
+        "--stats",
+        [this] {
+          stats_ = true;
+          files_.count = 1;
+        },
+        "Count allocations by size instead, and suggest rates to sample them "
+        "at. It needs heap events.");
     files_.AddOutput(app);
-  }
-  std::string Problem() const override {
-    if (!thread_.empty() && !table_.as_text()) {
-      return "--thread chooses among the lines with the most growth: --csv and "
-             "--json have values of the whole process";
-    }
-    return table_.Problem();
+    // Values are of the whole process, sizes of all threads.
+    Exclude(app, {"--thread"}, {"--csv", "--json"});
+    Exclude(app, {"--stats"}, {"--limit", "--thread", "--thread-attribution"});
+    SetUsualOptions(
+        app, {"--limit", "--stats", "--thread", "--csv", "--json", "--output"});
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
@@ -117,7 +165,9 @@ class SummaryCommand final : public ReportCommand {
   bool PrintText(const FactsReader& facts, const RunMoments& moments,
                  RereadFile* file, const Console& console,
                  OutputBuffer* output) const;
+  int PrintStats(const Console& console, OutputBuffer* output) const;
 
+  bool stats_ = false;
   TableOptions table_;
   std::string thread_;
   std::optional<Attribution> attribution_;
@@ -151,7 +201,29 @@ bool SummaryCommand::PrintText(const FactsReader& facts,
   return true;
 }
 
+int SummaryCommand::PrintStats(const Console& console,
+                               OutputBuffer* output) const {
+  HeapSizes sizes;
+  int code = kExitOk;
+  if (!ReadHeap(files_.paths[0], console, &sizes, &code)) return code;
+  if (table_.as_text()) {
+    std::string text = HeapSizeReport(sizes.Bins());
+    // It begins with a rule.
+    const Terminal& terminal = output->terminal();
+    const size_t width = text.find('\n');
+    if (terminal.fits() && width > terminal.columns) {
+      text.erase(0, width - terminal.columns);
+    }
+    output->AppendLines(text);
+    output->AppendLines(EstimateText(sizes));
+  } else {
+    PrintTable(SizeTable(sizes), table_.format(), output);
+  }
+  return code;
+}
+
 int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
+  if (stats_) return PrintStats(console, output);
   const bool as_text = table_.as_text();
   int code = kExitOk;
   bool is_first = true;

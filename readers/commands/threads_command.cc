@@ -9,6 +9,7 @@
 #include "readers/moments/run_moments.h"
 #include "readers/places/rough_rows.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/facts_reader.h"
 #include "readers/threads/thread_replay.h"
@@ -37,14 +38,9 @@ class ThreadsCommand final : public ReportCommand {
     AddOwn(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  // False: what was asked for is not there, which has been said.
-  bool HasWhatIsAsked(const ThreadFacts& facts, const RereadFile& file,
-                      const Console& console) const;
-
   TableOptions table_;
   std::string thread_;
   std::optional<Attribution> attribution_;
@@ -56,42 +52,26 @@ HeapMoment BlocksAt(const FoundMoment& at) {
   return moment;
 }
 
-bool ThreadsCommand::HasWhatIsAsked(const ThreadFacts& facts,
-                                    const RereadFile& file,
-                                    const Console& console) const {
-  const bool is_caused = facts.replay->KnowsPages();
-  if (attribution_ == Attribution::kCaused && !is_caused) {
-    SayNoCause(file.shown_name(), console);
-    return false;
-  }
-  if (facts.knows_growth() || facts.heap != nullptr) return true;
-  console.Say(absl::StrCat(
-      file.shown_name(),
-      ": has neither page faults nor heap events: nobody saw which thread "
-      "took memory"));
-  return false;
-}
-
 // What events saw, of a run with calls. Null: there is nothing, which has been
 // said.
-std::unique_ptr<FactsReader> ReadObserved(RereadFile* file,
-                                          const Console& console, int* code) {
-  auto facts = FactsReader::ReadAgain(file, console, code, "");
-  if (facts == nullptr || facts->HasCalls()) return facts;
-  console.Say(
-      absl::StrCat(file->shown_name(),
-                   ": has no calls: the run was not made with --trace calls"));
-  *code = std::max(*code, kExitUsage);
+std::unique_ptr<FactsReader> ReadObserved(RunReading* run) {
+  int code = kExitOk;
+  auto facts = FactsReader::ReadAgain(run->file(), run->console(), &code, "");
+  run->Fail(code);
+  if (facts == nullptr || run->Has(facts->HasCalls(), lacks::kCalls)) {
+    return facts;
+  }
   return nullptr;
 }
 
 int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  const auto finder = RunMoments::Of(ReadingOf(file.get()));
+  RunReading run(files_.paths[0], console);
+  RereadFile* const file = run.file();
+  if (file == nullptr) return run.code();
+  const auto finder = RunMoments::Of(ReadingOf(file));
   if (finder == nullptr) return kExitFailed;
   int code = kExitOk;
-  const auto peak = FindMoment(*finder, Moment(), file.get(), console, &code);
+  const auto peak = FindMoment(*finder, Moment(), file, console, &code);
   if (!peak.has_value()) return code;
   ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
   HeapMoments heap({BlocksAt(*peak)});
@@ -99,24 +79,24 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadFacts facts = {&replay, heap.has_heap_events() ? &heap : nullptr};
   std::unique_ptr<FactsReader> observed;
   if (attribution_ == Attribution::kObserved) {
-    observed = ReadObserved(file.get(), console, &code);
-    if (observed == nullptr) return code;
+    observed = ReadObserved(&run);
+    if (observed == nullptr) return run.code();
     facts.observed = &observed->profile();
     facts.unseen_bytes = observed->UnseenBytes();
   }
-  if (!HasWhatIsAsked(facts, *file, console)) {
-    return file->whole() ? kExitUsage : file->code();
+  if (attribution_ == Attribution::kCaused && !replay.KnowsPages()) {
+    SayNoCause(file->shown_name(), console);
+    return file->whole() ? kExitUsage : run.code();
   }
   ThreadFilter keep(thread_, &replay.index());
-  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
-  Table table = ThreadTable(facts, &keep, table_.limit());
-  if (table_.as_text()) {
-    output->AppendLines(ThreadHeading(facts));
-    DropRough(&table);
-    DropEmptyColumns(&table);
+  if (!run.Has(facts.knows_growth() || facts.heap != nullptr,
+               lacks::kMemoryOfThreads) ||
+      !run.HasThread(&keep)) {
+    return run.code();
   }
-  PrintTable(table, table_.format(), output);
-  return std::max(code, file->code());
+  table_.Print(ThreadHeading(facts), ThreadTable(facts, &keep, table_.limit()),
+               output);
+  return std::max(code, run.code());
 }
 
 }  // namespace

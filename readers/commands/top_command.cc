@@ -9,6 +9,7 @@
 #include "readers/growth/top_table.h"
 #include "readers/options/help_text.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "readers/resident/find_peak.h"
 #include "readers/summary/facts_reader.h"
 #include "readers/task_steps/task_steps_reader.h"
@@ -46,7 +47,6 @@ class TopCommand final : public ReportCommand {
     SetUsualOptions(
         app, {"--by", "--limit", "--sort", "--thread", "--csv", "--output"});
   }
-  std::string Problem() const override { return table_.Problem(by_); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -143,8 +143,7 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
         facts->shown_name(),
         NeedsSteps() ? ": --by task needs calls or page faults: record them "
                        "with pymemrun --trace calls,pages,tasks"
-                     : ": has no calls: the run was not made with --trace "
-                       "calls"));
+                     : absl::StrCat(": ", lacks::kCalls)));
   } else {
     facts->AddTo(profile);
     facts->AddCost(cost);

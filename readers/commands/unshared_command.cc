@@ -36,7 +36,6 @@ class UnsharedCommand final : public ReportCommand {
     AddOwn(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

@@ -149,7 +149,8 @@ TEST(OffGilReportTest, TheTotalIsThatOfTheCommandGil) {
   }
   EXPECT_EQ(waits_here, waits);
   for (const char* by : {"waiter", "holder", "both"}) {
-    EXPECT_NEAR(TotalOf(file, {"--by", by, "--limit", "0"}), waited, 1e-6) << by;
+    EXPECT_NEAR(TotalOf(file, {"--by", by, "--limit", "0"}), waited, 1e-6)
+        << by;
   }
 }
 
@@ -177,7 +178,7 @@ TEST(OffGilReportTest, SleepsForSomethingElseAreAddedWhenAskedFor) {
   const std::string without = Contended().Build();
   const Printed refused = OffGil(without, {"--sleeps"});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("pymemrun --trace gil,states"));
+  EXPECT_THAT(refused.err, HasSubstr("states or gil,states"));
   GilRun run = Contended();
   Record record;
   record.mutable_state_recording()->set_switches(true);
@@ -199,14 +200,14 @@ TEST(OffGilReportTest, SleepsForSomethingElseAreAddedWhenAskedFor) {
 
 TEST(OffGilReportTest, OptionsThatDoNotGoTogetherAreRefused) {
   const std::string run = Contended().Build();
-  for (const auto& options : std::vector<std::vector<std::string>>{
-           {"--csv", "--collapsed"},
-           {"--svg", "--json"},
-           {"--svg", "--limit", "3"},
-           {"--by", "both", "--inverted"},
-           {"--by", "holder", "--sleeps"},
-           {"--by", "nobody"},
-           {"--thread", "nobody"}}) {
+  for (const auto& options :
+       std::vector<std::vector<std::string>>{{"--csv", "--collapsed"},
+                                             {"--svg", "--json"},
+                                             {"--svg", "--limit", "3"},
+                                             {"--by", "both", "--inverted"},
+                                             {"--by", "holder", "--sleeps"},
+                                             {"--by", "nobody"},
+                                             {"--thread", "nobody"}}) {
     EXPECT_EQ(OffGil(run, options).code, 2) << options[0];
   }
 }

@@ -67,6 +67,20 @@ std::string PeakText(const HeapMoments& replay) {
       HumanSeconds(peak_us), " (--at heap-peak)\n");
 }
 
+std::string LeaksText(const HeapMoments& replay,
+                      const std::function<bool(const HeapSource&)>& keep) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  HeapSums leaked;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    if (source.counts() && keep(source)) leaked.Add(sums[i]);
+  }
+  const absl::string_view end = replay.moment(0).name;
+  return absl::StrCat("alive at ", end, ": ", HeapSumsText(leaked, replay),
+                      ", without what the interpreter keeps for itself\n",
+                      LiveText(replay, 0), PeakText(replay));
+}
+
 std::string ThreadText(const HeapMoments& replay, ThreadFilter* threads) {
   if (!threads->any()) return "";
   const std::vector<HeapSums> sums = replay.SumsAt(0);

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_HEAP_HEAP_READING_H_
 #define PYMEMRUN_READERS_HEAP_HEAP_READING_H_
 
+#include <functional>
 #include <string>
 
 #include "readers/heap/heap_replay.h"
@@ -29,6 +30,9 @@ std::string LiveText(const HeapMoments& replay, size_t moment);
 // Where most was alive, if that was another moment. REQUIRES: the whole run was
 // read.
 std::string PeakText(const HeapMoments& replay);
+// What --leaks begins with, of the sources that pass `keep`.
+std::string LeaksText(const HeapMoments& replay,
+                      const std::function<bool(const HeapSource&)>& keep);
 // What these threads have of it; empty of all threads.
 std::string ThreadText(const HeapMoments& replay, ThreadFilter* threads);
 // What the bytes measure, and which report tells more.

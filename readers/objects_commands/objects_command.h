@@ -18,7 +18,6 @@ class ObjectsCommand : public ReportCommand {
  public:
   using ReportCommand::ReportCommand;
 
-  std::string Problem() const override { return table_.Problem(); }
   void TakeFolders() override;
   // Those beside the dumps, too, whether they are there or not.
   std::vector<std::string> FilesToRead() const override;

@@ -67,16 +67,13 @@ std::string FileOptions::Problem() const {
 void FormatOptions::Add(CLI::App* app, const std::string& rows) {
   app->add_flag("--csv", csv, absl::StrCat("Print CSV", rows, "."));
   app->add_flag("--json", json, absl::StrCat("Print JSON", rows, "."));
+  ExcludeEachOther(app, {"--csv", "--json"});
 }
 
 TableFormat FormatOptions::format() const {
   return csv    ? TableFormat::kCsv
          : json ? TableFormat::kJson
                 : TableFormat::kText;
-}
-
-std::string FormatOptions::Problem() const {
-  return csv && json ? "give one of --csv and --json" : "";
 }
 
 void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
@@ -86,7 +83,7 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
       absl::StrCat("List at most N places (", usual,
-                   usual == 0 ? ": all)." : "); 0: all."));
+                   usual == 0 ? ": all)." : "; of CSV and JSON all); 0: all."));
 }
 
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
@@ -114,6 +111,16 @@ std::string TableOptions::NotShown(size_t all, absl::string_view one,
   return absl::StrCat(Counted(all - limit(), absl::StrCat("more ", one),
                               absl::StrCat("more ", many)),
                       " not shown (--limit)\n");
+}
+
+void TableOptions::Print(absl::string_view heading, Table table,
+                         OutputBuffer* output) const {
+  if (as_text()) {
+    output->AppendLines(heading);
+    DropRough(&table);
+    DropEmptyColumns(&table);
+  }
+  PrintTable(table, format(), output);
 }
 
 std::string FilesProblem(const TableView& view, GroupBy by) {
@@ -162,11 +169,9 @@ void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
       ->option_text("COLUMN");
   AddFiles(app, "", &view);
   AddThread(app, &thread);
-}
-
-std::string PlaceOptions::Problem(GroupBy by) const {
-  const std::string problem = TableOptions::Problem();
-  return problem.empty() ? FilesProblem(view, by) : problem;
+  ExcludeValues(app, "--by",
+                {"thread", "task", "allocator", "module", "mapping"},
+                {"--file", "--exclude"});
 }
 
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
@@ -201,26 +206,12 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
 void StackOptions::Add(CLI::App* app) {
   app->add_flag("--stacks", stacks,
                 "Print a tree of call stacks. --limit N then counts frames.");
-  AddCollapsed(app);
-}
-
-void StackOptions::AddCollapsed(CLI::App* app) {
   app->add_flag("--collapsed", collapsed,
                 "Print a line for each stack, frame;frame;frame bytes, for "
                 "tools that draw flame graphs.");
-}
-
-std::string StackOptions::Problem(const PlaceOptions& table, GroupBy by) const {
-  if (table.csv && table.json) return table.Problem(by);
-  if (collapsed && (table.csv || table.json || table.given_limit.has_value())) {
-    return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
-           "or --limit";
-  }
-  if (any() && table.view.any()) {
-    return "--stacks and --collapsed take no --sort, --file or --exclude";
-  }
-  if (stacks && collapsed) return "give one of --stacks and --collapsed";
-  return table.Problem(by);
+  Exclude(app, {"--collapsed"}, {"--csv", "--json", "--limit"});
+  Exclude(app, {"--stacks", "--collapsed"}, {"--sort", "--file", "--exclude"});
+  ExcludeEachOther(app, {"--stacks", "--collapsed"});
 }
 
 void AddGroupBy(CLI::App* app, GroupBy* by,

@@ -49,19 +49,24 @@ struct FormatOptions {
   void Add(CLI::App* app, const std::string& rows = "");
   TableFormat format() const;
   bool as_text() const { return format() == TableFormat::kText; }
-  std::string Problem() const;
 };
 
-// And how many places are listed.
+// And how many places are listed: for machines all, unless they say otherwise.
 struct TableOptions : FormatOptions {
   std::optional<uint64_t> given_limit;
   uint64_t usual_limit = 0;  // 0: all
 
   void Add(CLI::App* app, uint64_t usual, const std::string& rows = "");
-  uint64_t limit() const { return given_limit.value_or(usual_limit); }
+  uint64_t limit() const {
+    return given_limit.value_or(as_text() ? usual_limit : 0);
+  }
   // "3 more processes not shown (--limit)", with a newline; empty: all are.
   std::string NotShown(size_t all, absl::string_view one,
                        absl::string_view many) const;
+  // Prints it; as text below the heading, and without what is only for machines
+  // or empty.
+  void Print(absl::string_view heading, Table table,
+             OutputBuffer* output) const;
 };
 
 // --file and --exclude. `what` is chosen by them: places, series.
@@ -85,8 +90,8 @@ struct PlaceOptions : TableOptions {
   TableView view;
   std::string thread;  // see ThreadFilter
 
+  // Behind --by.
   void AddPlaces(CLI::App* app, uint64_t usual);
-  std::string Problem(GroupBy by) const;
   // How many rows a table is to be made with.
   uint64_t made_limit() const { return view.any() ? 0 : limit(); }
   // Prints the table, below the heading if it is text; returns the exit code.
@@ -96,15 +101,12 @@ struct PlaceOptions : TableOptions {
                   OutputBuffer* output) const;
 };
 
-// --stacks and --collapsed.
+// --stacks and --collapsed, of places.
 struct StackOptions {
   bool stacks = false, collapsed = false;
 
   void Add(CLI::App* app);
-  void AddCollapsed(CLI::App* app);
   bool any() const { return stacks || collapsed; }
-  // Of these and those of the table.
-  std::string Problem(const PlaceOptions& table, GroupBy by) const;
   // Prints a tree as they say.
   template <typename Tree>
   void Print(const Tree& tree, const TableOptions& table,

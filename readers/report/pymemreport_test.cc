@@ -267,7 +267,8 @@ TEST(PymemreportTest, UsageErrors) {
       {{"top"}, "FILE"},
       {{"top", file.path(), "--limt", "3"}, "did you mean --limit?"},
       {{"top", file.path(), "--by", "module"}, "found 'module'"},
-      {{"top", file.path(), "--csv", "--json"}, "one of --csv and --json"},
+      {{"top", file.path(), "--csv", "--json"},
+       "--csv does not go with --json"},
       {{"top", file.path(), "--limit", "few"}, "--limit"},
       {{"summary", file.path(), "--limit", "-1"},
        "--limit: expected a number from 0 on, found '-1'"},
@@ -378,7 +379,7 @@ TEST(PymemreportTest, AThreadThatTheRunHasNot) {
   const Printed values =
       Report({"summary", file.path(), "--thread", "worker", "--json"});
   EXPECT_EQ(values.code, 2);
-  EXPECT_THAT(values.err, HasSubstr("values of the whole process"));
+  EXPECT_THAT(values.err, HasSubstr("--json does not go with --thread worker"));
 }
 
 TEST(PymemreportTest, WhatIsWrongIsSaidBeforeAnythingIsPrinted) {

@@ -33,7 +33,7 @@ absl::Status PrintText(const TableOptions& table, SqlQuery* query,
 
 absl::Status PrintRows(const TableOptions& table, SqlQuery* query,
                        const Console& console, OutputBuffer* output) {
-  const uint64_t most = table.given_limit.value_or(0);
+  const uint64_t most = table.limit();
   TableParts parts(table.format(), output);
   Table part;
   part.headings = query->headings();

@@ -311,9 +311,10 @@ TEST(ResidentReportTest, UsageErrors) {
       {{"--by", "color"}, "mapping or module, found 'color'"},
       {{"--owner", "heap", "--by", "mapping"}, "--owner heap has no mappings"},
       {{"--owner", "me"}, "--owner: expected touch or heap, found 'me'"},
-      {{"--stacks", "--collapsed"}, "one of --stacks and --collapsed"},
-      {{"--stacks", "--by", "mapping"}, "--by mapping has no stacks"},
-      {{"--collapsed", "--csv"}, "it takes no --csv"},
+      {{"--stacks", "--collapsed"}, "--stacks does not go with --collapsed"},
+      {{"--stacks", "--by", "mapping"},
+       "--by mapping does not go with --stacks"},
+      {{"--collapsed", "--csv"}, "--csv does not go with --collapsed"},
   };
   for (const auto& test : kCases) {
     std::vector<std::string> arguments = {"resident", file.path()};

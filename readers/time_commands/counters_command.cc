@@ -61,7 +61,7 @@ class CountersCommand final : public ReportCommand {
     if (!gc_ && table_.given_limit.has_value()) {
       return "--limit has no effect without --gc";
     }
-    return table_.Problem();
+    return "";
   }
   int Run(const Console& console, OutputBuffer* output) override;
 

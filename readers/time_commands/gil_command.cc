@@ -1,17 +1,27 @@
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/chart/flame_graph.h"
+#include "readers/chart/svg_chart.h"
 #include "readers/gil/gil_replay.h"
 #include "readers/gil/gil_tables.h"
 #include "readers/gil/gil_text.h"
+#include "readers/gil/off_gil_tree.h"
+#include "readers/gil/wait_stacks.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/output/html_page.h"
+#include "readers/places/tree_text.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
-#include "readers/run/reread_file.h"
+#include "readers/report/run_reading.h"
+#include "readers/states/state_replay.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -19,53 +29,137 @@ namespace {
 constexpr size_t kWaitsInText = 3;
 constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
+constexpr uint64_t kFramesInText = 30;
+constexpr double kMicrosecond = 1000;  // in ns
+
+// What a thread sleeps for, other than the GIL.
+constexpr struct {
+  ThreadState state;
+  const char* what;
+} kSleeps[] = {{ThreadState::kLock, "sleeps for a lock"},
+               {ThreadState::kIo, "sleeps for I/O"},
+               {ThreadState::kTimer, "sleeps a set time"},
+               {ThreadState::kPageFault, "sleeps for a page"},
+               {ThreadState::kOther, "sleeps otherwise"}};
+
+std::string Seconds(uint64_t ns) {
+  return absl::StrFormat("%.3f s", static_cast<double>(ns) / 1e9);
+}
 
 class GilCommand final : public ReportCommand {
  public:
   GilCommand()
       : ReportCommand(
-            "gil", "who holds the GIL, who waits for it",
+            "gil", "who holds the GIL, who waits for it, and where",
             "Says how long each thread held the global interpreter lock (GIL), "
             "waited for it and ran or slept without it; who waited for whom; "
             "and at which lines. It needs GIL events.\n\nTime "
             "without the GIL is good: the thread keeps no other from running. "
             "Time that it holds the GIL is bad only if others wait meanwhile. "
-            "Lines are known of long waits, of 1 ms or more by default.") {}
+            "Lines are known of long waits, of 1 ms or more by default. With "
+            "--off it prints the stacks of threads that wait, by the time "
+            "waited; of short waits the sum for each thread. Into a file "
+            "whose name ends in .svg it then draws a flame graph.") {}
 
-  void AddOptions(CLI::App* app) override {
-    files_.AddOne(app);
-    table_.Add(app, 20, ": a row for each thread, or see --rows");
-    AddChoice(app, "--rows", &rows_,
-              Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
-                                              {"blockers", GilRows::kBlockers},
-                                              {"waits", GilRows::kWaits},
-                                              {"places", GilRows::kPlaces},
-                                              {"gils", GilRows::kGils},
-                                              {"stops", GilRows::kStops}},
-              "WHAT",
-              "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
-              "who waited for whom; waits, the longest with both stacks; "
-              "places, the lines that held the GIL meanwhile; gils, each "
-              "interpreter's own; or stops, where all threads were stopped.");
-    AddThread(app, &thread_);
-    range_.Add(app);
-    AddOwn(app);
-    files_.AddOutput(app);
-    SetUsualOptions(app,
-                    {"--rows", "--thread", "--limit", "--csv", "--output"});
+  std::vector<OldName> OldNames() const override {
+    return {{"offgil", {"--off"}}};
   }
-  std::string Problem() const override { return table_.Problem(); }
+  void AddOptions(CLI::App* app) override;
+  std::string Problem() const override;
+  std::string OfOneRun() const override { return svg() ? "a flame graph" : ""; }
+  std::string NotForTerminal() const override {
+    return svg() ? "pictures" : "";
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  void AddOff(CLI::App* app);
+  bool svg() const {
+    return svg_ || (off_ && !collapsed_ && table_.as_text() &&
+                    IsPictureName(files_.output));
+  }
   void PrintAll(const GilReplay& replay, ThreadFilter* keep,
                 OutputBuffer* output) const;
+  void PrintTimes(RunReading* run, OutputBuffer* output) const;
+  void PrintStacks(RunReading* run, OutputBuffer* output) const;
+  std::string Sentence(const WaitStacks& replay, const OffGilTree& tree) const;
+  void Print(const WaitStacks& replay, const OffGilTree& tree,
+             OutputBuffer* output) const;
 
   TableOptions table_;
   std::optional<GilRows> rows_;
   std::string thread_;
   RangeOptions range_;
+  // Of --off alone.
+  bool off_ = false, svg_ = false, collapsed_ = false, sleeps_ = false;
+  OffGilTree::Options stacks_;
 };
+
+void GilCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  table_.Add(app, 20, ": a row for each thread, or see --rows and --off");
+  AddChoice(app, "--rows", &rows_,
+            Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
+                                            {"blockers", GilRows::kBlockers},
+                                            {"waits", GilRows::kWaits},
+                                            {"places", GilRows::kPlaces},
+                                            {"gils", GilRows::kGils},
+                                            {"stops", GilRows::kStops}},
+            "WHAT",
+            "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
+            "who waited for whom; waits, the longest with both stacks; "
+            "places, the lines that held the GIL meanwhile; gils, each "
+            "interpreter's own; or stops, where all threads were stopped.");
+  AddThread(app, &thread_);
+  range_.Add(app);
+  AddOwn(app);
+  files_.AddOutput(app);
+  AddOff(app);
+  SetUsualOptions(
+      app, {"--rows", "--off", "--thread", "--limit", "--csv", "--output"});
+}
+
+void GilCommand::AddOff(CLI::App* app) {
+  app->add_flag("--off", off_,
+                "Print where threads wait for the GIL, as a tree of stacks.");
+  AddChoice(app, "--by", &stacks_.by,
+            Choices<WaitsBy>{{"waiter", WaitsBy::kWaiter},
+                             {"holder", WaitsBy::kHolder},
+                             {"both", WaitsBy::kBoth}},
+            "WHOSE",
+            "Whose stacks: waiter, the threads that wait (default); holder, "
+            "those that have the GIL meanwhile; both, the holder's below the "
+            "waiter's.");
+  app->add_flag("--svg", svg_,
+                "Draw a flame graph, whatever the output's name.");
+  app->add_flag("--collapsed", collapsed_,
+                "Print a line for each stack, frame;frame;frame microseconds, "
+                "for tools that draw flame graphs.");
+  app->add_flag("--inverted", stacks_.inverted,
+                "Begin with the innermost frames; their callers come below.");
+  app->add_flag("--merge-threads", stacks_.merge_threads,
+                "Put the stacks of all threads together.");
+  app->add_flag("--keep-imports", stacks_.keep_imports,
+                "Show the frames of the import machinery.");
+  app->add_flag("--sleeps", sleeps_,
+                "Add what threads slept for otherwise, without stacks. It "
+                "needs states.");
+  Need(app,
+       {"--by", "--svg", "--collapsed", "--inverted", "--merge-threads",
+        "--keep-imports", "--sleeps"},
+       "--off");
+  Exclude(app, {"--off"}, {"--rows"});
+  ExcludeEachOther(app, {"--svg", "--collapsed", "--csv", "--json"});
+  Exclude(app, {"--svg", "--collapsed"}, {"--limit"});
+  ExcludeValues(app, "--by", {"both"}, {"--inverted"});
+  ExcludeValues(app, "--by", {"holder"}, {"--sleeps"});
+}
+
+std::string GilCommand::Problem() const {
+  return svg() && table_.given_limit.has_value()
+             ? "--limit is of tables: a flame graph has all stacks"
+             : "";
+}
 
 // Of two stacks a table would leave nothing to read.
 void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
@@ -124,35 +218,130 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
   PrintWaits(replay, keep, kWaitsInText, output);
 }
 
-int GilCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  GilReplay replay;
-  int code = kExitOk;
-  MomentRange range;
-  if (!range_.Find(file.get(), console, &range, &code)) return code;
-  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
-  if (!file->Read(&replay)) return kExitFailed;
-  if (!replay.has_gil()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": has no GIL events: record them with pymemrun --trace gil"));
-    return file->whole() ? kExitUsage : file->code();
+std::string GilCommand::Sentence(const WaitStacks& replay,
+                                 const OffGilTree& tree) const {
+  const bool locks = replay.HasLocksAlone();
+  std::string text =
+      absl::StrCat("Threads waited ", Seconds(tree.waited_ns()),
+                   locks ? " for the interpreter's locks, and where all were "
+                           "stopped."
+                         : " for the GIL.");
+  const auto took =
+      std::count_if(replay.threads().begin(), replay.threads().end(),
+                    [](const GilThreadTimes& times) { return times.any; });
+  if (took == 1 && !locks) {
+    absl::StrAppend(&text, " One thread ran Python: nobody waits for it.");
   }
+  // Less is not worth a word.
+  if (tree.without_stack_ns() * 1000 > tree.waited_ns()) {
+    absl::StrAppend(
+        &text, " Of ", Seconds(tree.without_stack_ns()),
+        absl::StrFormat(" (%.1f %%)",
+                        100 * static_cast<double>(tree.without_stack_ns()) /
+                            static_cast<double>(tree.waited_ns())),
+        stacks_.by == WaitsBy::kHolder
+            ? " it is not known where the holder was."
+            : " no stack is known.");
+  }
+  if (sleeps_) {
+    absl::StrAppend(&text, " They slept ", Seconds(tree.slept_ns()),
+                    " otherwise.");
+  }
+  return text;
+}
+
+void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
+                       OutputBuffer* output) const {
+  if (collapsed_) return tree.tree().PrintCollapsed(output, kMicrosecond);
+  if (svg()) {
+    FlameTexts texts;
+    texts.unit = TreeUnit::kNanos;
+    texts.title = TitleOf(
+        replay.HasLocksAlone() ? "Waits for locks" : "Waits for the GIL",
+        replay.header().script());
+    texts.subtitle = absl::StrCat(
+        Sentence(replay, tree),
+        stacks_.by == WaitsBy::kHolder ? " Who had it meanwhile." : "",
+        " Process ", replay.header().pid(), ".");
+    return PrintFlame(tree.tree(), texts, output);
+  }
+  if (!table_.as_text()) {
+    return PrintTable(tree.ToTable(table_.limit(), table_.format()),
+                      table_.format(), output);
+  }
+  output->AppendLines(
+      absl::StrCat(Sentence(replay, tree), "\n", GilNotes(replay), "\n"));
+  output->Append(TreeText(tree.tree(), table_.limit(), output->terminal(),
+                          TreeUnit::kNanos));
+  output->AppendLines(table_.NotShown(tree.tree().nodes().size() - 1,
+                                      "smaller frame", "smaller frames"));
+}
+
+// A second reading.
+bool AddSleeps(const TimeRange& range, ThreadFilter* keep, RunReading* run,
+               OffGilTree* tree) {
+  StateReplay states;
+  states.SetRange(range);
+  if (!run->Read(&states) || !run->Has(states.has_states(), lacks::kStates)) {
+    return false;
+  }
+  for (uint32_t thread = 0; thread < states.states().size(); ++thread) {
+    if (!keep->Keeps(thread)) continue;
+    const ThreadTimes& times = states.states()[thread].times;
+    for (const auto& [state, what] : kSleeps) {
+      const auto at = static_cast<size_t>(state);
+      tree->AddSleeps(thread, what, times.ns[at], times.sleeps[at]);
+    }
+  }
+  return true;
+}
+
+void GilCommand::PrintStacks(RunReading* run, OutputBuffer* output) const {
+  WaitStacks replay(stacks_.by);
+  TimeRange range;
+  if (!run->Find(range_, &range)) return;
+  replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
-  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
+  if (!run->Read(&replay) || !run->Has(replay.has_gil(), lacks::kGil) ||
+      !run->HasThread(&keep)) {
+    return;
+  }
+  OffGilTree tree(&replay, stacks_);
+  tree.Add(&keep);
+  if (sleeps_ && !AddSleeps(range, &keep, run, &tree)) return;
+  tree.SumUp();
+  Print(replay, tree, output);
+}
+
+void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
+  GilReplay replay;
+  TimeRange range;
+  if (!run->Find(range_, &range)) return;
+  replay.SetRange(range);
+  ThreadFilter keep(thread_, &replay.index());
+  if (!run->Read(&replay) || !run->Has(replay.has_gil(), lacks::kGil) ||
+      !run->HasThread(&keep)) {
+    return;
+  }
   if (table_.as_text() && !rows_.has_value()) {
     PrintAll(replay, &keep, output);
   } else if (table_.as_text() && *rows_ == GilRows::kWaits) {
     PrintWaits(replay, &keep, table_.limit(), output);
   } else {
-    // Machines get all rows, unless they say otherwise.
-    PrintRows(
-        rows_.value_or(GilRows::kThreads), replay, &keep,
-        table_.as_text() ? table_.limit() : table_.given_limit.value_or(0),
-        table_.format(), output);
+    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep, table_.limit(),
+              table_.format(), output);
   }
-  return file->code();
+}
+
+int GilCommand::Run(const Console& console, OutputBuffer* output) {
+  RunReading run(files_.paths[0], console);
+  if (off_) {
+    table_.usual_limit = kFramesInText;
+    PrintStacks(&run, output);
+  } else {
+    PrintTimes(&run, output);
+  }
+  return run.code();
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ std::string HistoryCommand::Problem() const {
   const std::string problem = FilesProblem(options_.view, options_.by);
   if (!problem.empty()) return problem;
   if (svg_ && !format_.as_text()) return "give one of --csv, --json and --svg";
-  return format_.Problem();
+  return "";
 }
 
 // As many columns as there is room for, unless the user says how many.

@@ -5,7 +5,7 @@
 #include "readers/options/option_values.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
-#include "readers/run/reread_file.h"
+#include "readers/report/run_reading.h"
 #include "readers/states/state_replay.h"
 #include "readers/states/state_tables.h"
 
@@ -33,7 +33,6 @@ class StatesCommand final : public ReportCommand {
     range_.Add(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -43,38 +42,24 @@ class StatesCommand final : public ReportCommand {
 };
 
 int StatesCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
+  RunReading run(files_.paths[0], console);
   StateReplay replay;
-  int code = kExitOk;
-  MomentRange range;
-  if (!range_.Find(file.get(), console, &range, &code)) return code;
-  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
-  if (!file->Read(&replay)) return kExitFailed;
-  if (!replay.has_states()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": has no states of threads: record them with pymemrun --trace states "
-        "or gil,states"));
-    return file->whole() ? kExitUsage : file->code();
-  }
+  TimeRange range;
+  if (!run.Find(range_, &range)) return run.code();
+  replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
-  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
-  // Machines get all rows, unless they say otherwise.
-  const uint64_t limit =
-      table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
-  Table table = StateTable(replay, &keep, limit, table_.format());
-  if (table_.as_text()) {
-    output->AppendLines(
-        absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"));
-    DropEmptyColumns(&table);
+  if (!run.Read(&replay) || !run.Has(replay.has_states(), lacks::kStates) ||
+      !run.HasThread(&keep)) {
+    return run.code();
   }
-  PrintTable(table, table_.format(), output);
+  table_.Print(
+      absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"),
+      StateTable(replay, &keep, table_.limit(), table_.format()), output);
   if (table_.as_text()) {
     output->AppendLines(table_.NotShown(StateThreadsOf(replay, &keep).size(),
                                         "thread", "threads"));
   }
-  return file->code();
+  return run.code();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "readers/output/table_parts.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
 #include "readers/run/reread_file.h"
 #include "readers/tasks/task_groups.h"
 #include "readers/tasks/task_tables.h"
@@ -57,22 +58,14 @@ class TasksCommand final : public ReportCommand {
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
+    // What was allocated is known of the whole run.
+    Exclude(app, {"--from", "--to"}, {"--at"});
+    ExcludeValues(app, "--sort", {"heap"}, {"--from", "--to"});
     SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
-  }
-  std::string Problem() const override {
-    if (range_.any() && (at_.has_value() || order_ == TaskOrder::kHeap)) {
-      return "--at and --sort heap are of the heap: they take no --from or "
-             "--to";
-    }
-    return table_.Problem();
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  // Machines get all rows, unless they say otherwise.
-  size_t MostRows() const {
-    return table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
-  }
   void PrintText(const TaskReplay& replay, const TaskRowList& rows,
                  const std::string& moment, OutputBuffer* output) const;
 
@@ -165,45 +158,40 @@ void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
 }
 
 int TasksCommand::Run(const Console& console, OutputBuffer* output) {
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  int code = kExitOk;
-  MomentRange range;
-  if (!range_.Find(file.get(), console, &range, &code)) return code;
-  Recorded recorded(file.get());
+  RunReading run(files_.paths[0], console);
+  RereadFile* const file = run.file();
+  TimeRange range;
+  if (!run.Find(range_, &range)) return run.code();
+  Recorded recorded(file);
   recorded.LeaveNames();
   if (by_ == TaskRows::kCoroutines) recorded.TellFunctions();
-  if (!file->Read(&recorded)) return kExitFailed;
-  if (!recorded.has_tasks()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": has no steps of tasks: record them with pymemrun --trace tasks"));
-    return file->whole() ? kExitUsage : file->code();
-  }
   ThreadFilter keep(thread_, &file->threads());
-  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
+  if (!run.Read(&recorded) || !run.Has(recorded.has_tasks(), lacks::kTasks) ||
+      !run.HasThread(&keep)) {
+    return run.code();
+  }
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
   if (recorded.has_heap && !range_.any()) {
-    code = ReadHeaps(file.get(), recorded, at_.value_or(Moment()), by_, &keep,
-                     console, &heaps, &moment);
+    const int code = ReadHeaps(file, recorded, at_.value_or(Moment()), by_,
+                               &keep, console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
   std::optional<TaskRowList> rows;
   TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
-  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
-  rows.emplace(TaskRowList::Options{by_, order_, MostRows()}, &heaps, &keep,
+  replay.SetRange(range);
+  rows.emplace(TaskRowList::Options{by_, order_, table_.limit()}, &heaps, &keep,
                &replay.index());
-  if (!file->Read(&replay)) return kExitFailed;
+  if (!run.Read(&replay)) return run.code();
   rows->Finish();
-  rows->ReadNames(file.get(), &replay);
+  rows->ReadNames(file, &replay);
   if (table_.as_text()) {
     PrintText(replay, *rows, moment, output);
   } else {
     PrintParts(replay, *rows, !moment.empty(), table_.format(), output);
   }
-  return file->code();
+  return run.code();
 }
 
 }  // namespace

@@ -209,7 +209,8 @@ TEST(TraceOptionsTest, OptionsThatDoNotFitTheFormatAreRefused) {
   EXPECT_THAT(printed.err, HasSubstr("--min-duration is of timelines"));
   printed = run.Report({"export", "--format", "chrome", "--at", "end"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--at is of profiles"));
+  EXPECT_THAT(printed.err,
+              HasSubstr("--at end does not go with --format chrome"));
   printed =
       run.Report({"export", "--format", "chrome", "--min-duration", "fast"});
   EXPECT_EQ(printed.code, 2);

@@ -1,0 +1,43 @@
+#include "readers/report/run_reading.h"
+
+#include "absl/strings/str_cat.h"
+#include "readers/report/option_groups.h"
+
+namespace pymemrun {
+
+bool RunReading::Fail(int code) {
+  code_ = std::max(code_, code);
+  return false;
+}
+
+void RunReading::Say(absl::string_view message) const {
+  console_.Say(absl::StrCat(file_->shown_name(), ": ", message));
+}
+
+bool RunReading::Find(const RangeOptions& options, MomentRange* range) {
+  return file_ != nullptr && options.Find(file_.get(), console_, range, &code_);
+}
+
+bool RunReading::Find(const RangeOptions& options, TimeRange* range) {
+  MomentRange found;
+  if (!Find(options, &found)) return false;
+  *range = TimeRange::OfMicros(found.from_us, found.to_us);
+  return true;
+}
+
+bool RunReading::Read(ReplayVisitor* replay) {
+  return file_ != nullptr && (file_->Read(replay) || Fail(kExitFailed));
+}
+
+bool RunReading::Has(bool there, absl::string_view lacking) {
+  if (there) return true;
+  Say(lacking);
+  return Fail(file_->whole() ? kExitUsage : file_->code());
+}
+
+bool RunReading::HasThread(ThreadFilter* threads) {
+  return !SayNoThread(threads, file_->shown_name(), console_) ||
+         Fail(kExitUsage);
+}
+
+}  // namespace pymemrun

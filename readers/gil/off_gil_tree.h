@@ -1,4 +1,4 @@
-// The call tree of `pymemreport offgil`: where threads wait for the GIL.
+// The call tree of `pymemreport gil --off`: where threads wait for the GIL.
 #ifndef PYMEMRUN_READERS_GIL_OFF_GIL_TREE_H_
 #define PYMEMRUN_READERS_GIL_OFF_GIL_TREE_H_
 

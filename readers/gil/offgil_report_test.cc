@@ -1,4 +1,4 @@
-// `pymemreport offgil`: where threads wait for the GIL.
+// `pymemreport gil --off`: where threads wait for the GIL.
 #include <string>
 #include <vector>
 

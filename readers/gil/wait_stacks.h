@@ -1,5 +1,5 @@
 // Where threads wait for the GIL: the time of each stack, or of the place that
-// had the GIL meanwhile. Used by `pymemreport offgil`.
+// had the GIL meanwhile. Used by `pymemreport gil --off`.
 #ifndef PYMEMRUN_READERS_GIL_WAIT_STACKS_H_
 #define PYMEMRUN_READERS_GIL_WAIT_STACKS_H_
 

@@ -1,4 +1,4 @@
-// Allocations by size: `pymemreport stats`.
+// Allocations by size: `pymemreport summary --stats`.
 #ifndef PYMEMRUN_READERS_HEAP_HEAP_STATS_H_
 #define PYMEMRUN_READERS_HEAP_HEAP_STATS_H_
 

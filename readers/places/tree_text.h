@@ -1,4 +1,4 @@
-// A call tree as people read it in a terminal: `pymemreport tree`.
+// A call tree as people read it in a terminal: `pymemreport heap --as tree`.
 #ifndef PYMEMRUN_READERS_PLACES_TREE_TEXT_H_
 #define PYMEMRUN_READERS_PLACES_TREE_TEXT_H_
 

@@ -88,7 +88,7 @@ void CallsCommand::AddOptions(CLI::App* app) {
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app);
-  table_.Add(app, 0, ": a row for each");
+  table_.Add(app, 0, ": a row for each call or function");
   files_.AddOutput(app);
   ExcludeEachOther(app, {"--event", "--peak", "--by"});
   Exclude(app, {"--event", "--peak"}, {"--from", "--to"});

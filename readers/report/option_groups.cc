@@ -83,7 +83,7 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
       absl::StrCat("List at most N places (", usual,
-                   usual == 0 ? ": all)." : "; of CSV and JSON all); 0: all."));
+                   usual == 0 ? ": all)." : "; CSV and JSON: all); 0: all."));
 }
 
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {

@@ -32,65 +32,83 @@ std::string ThreadName(const GilReplay& replay, uint32_t thread) {
   return std::string(replay.index().LatestThreadLabel(thread));
 }
 
-// A GIL's columns, and those of an interpreter that stops all threads.
-Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
-                 TableFormat format) {
-  const bool has_gil = !replay.HasLocksAlone();
-  const bool stops = replay.free_threaded();
-  TableColumns<uint32_t> columns;
-  const auto times = [&replay](uint32_t thread) -> const GilThreadTimes& {
-    return replay.threads()[thread];
-  };
-  const auto total = [&](uint32_t thread) {
-    return times(thread).TotalNs(replay.end_ns());
-  };
-  // Of each column both the share, which comes first, and the seconds.
-  struct Part {
-    bool is_there;
-    std::string name, title;
-    std::function<uint64_t(uint32_t)> ns;
-  };
-  const Part parts[] = {{has_gil, "held", "holds",
-                         [=](uint32_t of) { return times(of).held_ns; }},
-                        {true, "waiting", "waits",
-                         [=](uint32_t of) { return times(of).waited_ns; }},
-                        {stops, "stopped", "stopped",
-                         [=](uint32_t of) { return times(of).stopped_ns; }},
-                        {true, "without", "without", [&, times](uint32_t of) {
-                           return times(of).WithoutNs(replay.end_ns());
-                         }}};
-  columns.Add("thread", "thread", CellLook::kKey, [&replay](uint32_t thread) {
-    return ThreadName(replay, thread);
-  });
-  for (const Part& part : parts) {
-    if (!part.is_there) continue;
-    columns.Add(
-        part.name + "_share", part.title, CellLook::kShare,
-        [=, ns = part.ns](uint32_t of) { return ShareOf(ns(of), total(of)); });
-  }
-  columns.Add("total_s", "of s",
-              [=](uint32_t of) { return SecondsCell(total(of), format); });
-  if (has_gil)
-    columns.Add("takes", "takes", [=](uint32_t of) { return times(of).takes; });
-  columns.Add("longest_wait_s", "longest", [=](uint32_t of) {
-    const uint64_t ns = times(of).longest.wait_ns;
+// What a thread's time is made of. It has a column for the share, and one for
+// the seconds.
+struct TimePart {
+  bool is_there;  // in this interpreter
+  std::string name, title;
+  std::function<uint64_t(const GilThreadTimes&)> ns;
+};
+std::vector<TimePart> TimePartsOf(const GilReplay& replay) {
+  using Times = const GilThreadTimes&;
+  const uint64_t end_ns = replay.end_ns();
+  return {{!replay.HasLocksAlone(), "held", "holds",
+           [](Times of) { return of.held_ns; }},
+          {true, "waiting", "waits", [](Times of) { return of.waited_ns; }},
+          {replay.free_threaded(), "stopped", "stopped",
+           [](Times of) { return of.stopped_ns; }},
+          {true, "without", "without",
+           [end_ns](Times of) { return of.WithoutNs(end_ns); }}};
+}
+
+struct ThreadTimesRow {
+  uint32_t thread;
+  const GilThreadTimes& times;
+  uint64_t total_ns;
+};
+
+void AddLongestWait(const GilReplay& replay, TableFormat format,
+                    TableColumns<ThreadTimesRow>* columns) {
+  columns->Add("longest_wait_s", "longest", [=](const auto& row) {
+    const uint64_t ns = row.times.longest.wait_ns;
     return ns > 0 ? SecondsCell(ns, format) : Cell();
   });
-  columns.Add("longest_wait_for", "wait for", CellLook::kName,
-              [=, &replay](uint32_t of) {
-                const GilWait& longest = times(of).longest;
-                return longest.wait_ns > 0
-                           ? Cell(GilHolderName(replay, longest.holder))
-                           : Cell();
-              });
-  for (const Part& part : parts) {
-    if (!part.is_there) continue;
-    columns.Add(
-        part.name + "_s", part.title + " s",
-        [=, ns = part.ns](uint32_t of) { return SecondsCell(ns(of), format); });
+  columns->Add("longest_wait_for", "wait for", CellLook::kName,
+               [&replay](const auto& row) {
+                 const GilWait& longest = row.times.longest;
+                 return longest.wait_ns > 0
+                            ? Cell(GilHolderName(replay, longest.holder))
+                            : Cell();
+               });
+}
+
+Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
+                 TableFormat format) {
+  using Row = ThreadTimesRow;
+  std::vector<Row> rows;
+  for (const uint32_t thread : GilThreadsOf(replay, keep)) {
+    const GilThreadTimes& times = replay.threads()[thread];
+    rows.push_back({thread, times, times.TotalNs(replay.end_ns())});
   }
-  columns.Add("waits", "waits", [=](uint32_t of) { return times(of).waits; });
-  return columns.Make(GilThreadsOf(replay, keep), limit);
+  const std::vector<TimePart> parts = TimePartsOf(replay);
+  const bool has_gil = !replay.HasLocksAlone();
+  TableColumns<Row> columns;
+  columns.Add("thread", "thread", CellLook::kKey,
+              [&](const Row& row) { return ThreadName(replay, row.thread); });
+  for (const TimePart& part : parts) {
+    if (!part.is_there) continue;
+    columns.Add(part.name + "_share", part.title, CellLook::kShare,
+                [&part](const Row& row) {
+                  return ShareOf(part.ns(row.times), row.total_ns);
+                });
+  }
+  columns.Add("total_s", "of s", [=](const Row& row) {
+    return SecondsCell(row.total_ns, format);
+  });
+  if (has_gil) {
+    columns.Add("takes", "takes",
+                [](const Row& row) { return row.times.takes; });
+  }
+  AddLongestWait(replay, format, &columns);
+  for (const TimePart& part : parts) {
+    if (!part.is_there) continue;
+    columns.Add(part.name + "_s", part.title + " s",
+                [&part, format](const Row& row) {
+                  return SecondsCell(part.ns(row.times), format);
+                });
+  }
+  columns.Add("waits", "waits", [](const Row& row) { return row.times.waits; });
+  return columns.Make(rows, limit);
 }
 
 Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
@@ -105,17 +123,16 @@ Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::pair(b.second, a.first) < std::pair(a.second, b.first);
   });
-  TableColumns<Blocked> columns;
-  columns.Add("waiter", "waiter", CellLook::kName, [&](const auto& of) {
-    return ThreadName(replay, of.first.first);
-  });
-  columns.Add("holder", "for", CellLook::kName, [&](const auto& of) {
-    return GilHolderName(replay, of.first.second);
-  });
-  columns.Add("waiting_s", "waits s",
-              [=](const auto& of) { return SecondsCell(of.second, format); });
-  columns.Add("share", "share", CellLook::kShare,
-              [=](const auto& of) { return ShareOf(of.second, all); });
+  const TableColumns<Blocked> columns = {
+      {"waiter", "waiter", CellLook::kName,
+       [&](const auto& of) { return ThreadName(replay, of.first.first); }},
+      {"holder", "for", CellLook::kName,
+       [&](const auto& of) { return GilHolderName(replay, of.first.second); }},
+      {"waiting_s", "waits s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.second, format); }},
+      {"share", "share", CellLook::kShare,
+       [=](const auto& of) { return ShareOf(of.second, all); }},
+  };
   return columns.Make(pairs, limit);
 }
 
@@ -129,27 +146,30 @@ Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   const auto stack = [&](uint32_t id) {
     return TextCell(replay.index().StackText(id, &budget));
   };
-  TableColumns<GilWait> columns;
-  columns.Add("waiter", "waiter", CellLook::kName,
-              [&](const auto& of) { return ThreadName(replay, of.thread); });
-  columns.Add("at_s", "at s",
-              [=](const auto& of) { return SecondsCell(of.begin_ns, format); });
-  columns.Add("wait_s", "waits s",
-              [=](const auto& of) { return SecondsCell(of.wait_ns, format); });
-  columns.Add("holder", "for", CellLook::kName,
-              [&](const auto& of) { return GilHolderName(replay, of.holder); });
-  columns.Add("waiter_line", "waiter's line", CellLook::kName,
-              [&](const auto& of) { return PlaceCell(replay, of.stack); });
-  columns.Add(
-      "holder_line", "holder's line", CellLook::kName,
-      [&](const auto& of) { return PlaceCell(replay, of.holder_place.stack); });
-  columns.Add("holder_calls", "in call", CellLook::kName, [&](const auto& of) {
-    return TextCell(GilCallText(replay, of.holder_place));
-  });
-  columns.Add("waiter_stack", "waiter's stack", CellLook::kName,
-              [&](const auto& of) { return stack(of.stack); });
-  columns.Add("holder_stack", "holder's stack", CellLook::kName,
-              [&](const auto& of) { return stack(of.holder_place.stack); });
+  const TableColumns<GilWait> columns = {
+      {"waiter", "waiter", CellLook::kName,
+       [&](const auto& of) { return ThreadName(replay, of.thread); }},
+      {"at_s", "at s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.begin_ns, format); }},
+      {"wait_s", "waits s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.wait_ns, format); }},
+      {"holder", "for", CellLook::kName,
+       [&](const auto& of) { return GilHolderName(replay, of.holder); }},
+      {"waiter_line", "waiter's line", CellLook::kName,
+       [&](const auto& of) { return PlaceCell(replay, of.stack); }},
+      {"holder_line", "holder's line", CellLook::kName,
+       [&](const auto& of) {
+         return PlaceCell(replay, of.holder_place.stack);
+       }},
+      {"holder_calls", "in call", CellLook::kName,
+       [&](const auto& of) {
+         return TextCell(GilCallText(replay, of.holder_place));
+       }},
+      {"waiter_stack", "waiter's stack", CellLook::kName,
+       [&](const auto& of) { return stack(of.stack); }},
+      {"holder_stack", "holder's stack", CellLook::kName,
+       [&](const auto& of) { return stack(of.holder_place.stack); }},
+  };
   return columns.Make(waits, limit);
 }
 
@@ -177,14 +197,15 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
     return std::tie(b.ns, a.place, a.calls) < std::tie(a.ns, b.place, b.calls);
   });
   if (limit != 0 && rows.size() > limit) rows.resize(limit);
-  TableColumns<BlockingPlace> columns;
-  columns.Add("blocked_s", "others wait s",
-              [=](const auto& of) { return SecondsCell(of.ns, format); });
-  columns.Add("share", "share", CellLook::kShare,
-              [=](const auto& of) { return ShareOf(of.ns, all); });
-  columns.Add("calls", "in call", CellLook::kName,
-              [](const auto& of) { return TextCell(of.calls); });
-  PlaceTableMaker<BlockingPlace> maker(GroupBy::kLine, std::move(columns));
+  const TableColumns<BlockingPlace> columns = {
+      {"blocked_s", "others wait s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.ns, format); }},
+      {"share", "share", CellLook::kShare,
+       [=](const auto& of) { return ShareOf(of.ns, all); }},
+      {"calls", "in call", CellLook::kName,
+       [](const auto& of) { return TextCell(of.calls); }},
+  };
+  PlaceTableMaker<BlockingPlace> maker(GroupBy::kLine, columns);
   maker.AddPlaces(rows);
   return maker.Take();
 }
@@ -194,24 +215,26 @@ Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
     return std::max(gil.held_ns,
                     replay.end_ns() - std::min(replay.end_ns(), gil.first_ns));
   };
-  TableColumns<GilTimes> columns;
-  columns.Add("interpreter", "interpreter",
-              [](const auto& of) { return uint64_t{of.number} - 1; });
-  columns.Add("held_share", "held", CellLook::kShare,
-              [=](const auto& of) { return ShareOf(of.held_ns, total(of)); });
-  columns.Add("total_s", "of s",
-              [=](const auto& of) { return SecondsCell(total(of), format); });
-  columns.Add("held_s", "held s",
-              [=](const auto& of) { return SecondsCell(of.held_ns, format); });
-  columns.Add("waiting_s", "waits s", [=](const auto& of) {
-    return SecondsCell(of.waited_ns, format);
-  });
-  columns.Add("longest_wait_s", "longest", [=](const auto& of) {
-    return SecondsCell(of.longest_ns, format);
-  });
-  columns.Add("threads", "threads", [](const auto& of) { return of.threads; });
-  columns.Add("takes", "takes", [](const auto& of) { return of.takes; });
-  columns.Add("waits", "waits", [](const auto& of) { return of.waits; });
+  const TableColumns<GilTimes> columns = {
+      {"interpreter", "interpreter", CellLook::kPlain,
+       [](const auto& of) { return uint64_t{of.number} - 1; }},
+      {"held_share", "held", CellLook::kShare,
+       [=](const auto& of) { return ShareOf(of.held_ns, total(of)); }},
+      {"total_s", "of s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(total(of), format); }},
+      {"held_s", "held s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.held_ns, format); }},
+      {"waiting_s", "waits s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.waited_ns, format); }},
+      {"longest_wait_s", "longest", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.longest_ns, format); }},
+      {"threads", "threads", CellLook::kPlain,
+       [](const auto& of) { return of.threads; }},
+      {"takes", "takes", CellLook::kPlain,
+       [](const auto& of) { return of.takes; }},
+      {"waits", "waits", CellLook::kPlain,
+       [](const auto& of) { return of.waits; }},
+  };
   return columns.Make(replay.EachGil(), limit);
 }
 
@@ -228,26 +251,30 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   };
   std::sort(rows.begin(), rows.end(),
             [&](const auto& a, const auto& b) { return order(a) < order(b); });
-  TableColumns<Stop> columns;
-  columns.Add("thread", "thread", CellLook::kName, [&](const auto& of) {
-    return ThreadName(replay, of.first.first);
-  });
-  columns.Add("stops", "stops", [](const auto& of) { return of.second.stops; });
-  columns.Add("paused_s", "for s", [=](const auto& of) {
-    return SecondsCell(of.second.paused_ns, format);
-  });
-  columns.Add("longest_s", "longest", [=](const auto& of) {
-    return SecondsCell(of.second.longest_ns, format);
-  });
-  columns.Add("others_stood_s", "others stand s", [=](const auto& of) {
-    return SecondsCell(of.second.stood_ns, format);
-  });
-  columns.Add("line", "line", CellLook::kName, [&](const auto& of) {
-    return PlaceCell(replay, of.first.second.stack);
-  });
-  columns.Add("calls", "in call", CellLook::kName, [&](const auto& of) {
-    return TextCell(GilCallText(replay, of.first.second));
-  });
+  const TableColumns<Stop> columns = {
+      {"thread", "thread", CellLook::kName,
+       [&](const auto& of) { return ThreadName(replay, of.first.first); }},
+      {"stops", "stops", CellLook::kPlain,
+       [](const auto& of) { return of.second.stops; }},
+      {"paused_s", "for s", CellLook::kPlain,
+       [=](const auto& of) {
+         return SecondsCell(of.second.paused_ns, format);
+       }},
+      {"longest_s", "longest", CellLook::kPlain,
+       [=](const auto& of) {
+         return SecondsCell(of.second.longest_ns, format);
+       }},
+      {"others_stood_s", "others stand s", CellLook::kPlain,
+       [=](const auto& of) { return SecondsCell(of.second.stood_ns, format); }},
+      {"line", "line", CellLook::kName,
+       [&](const auto& of) {
+         return PlaceCell(replay, of.first.second.stack);
+       }},
+      {"calls", "in call", CellLook::kName,
+       [&](const auto& of) {
+         return TextCell(GilCallText(replay, of.first.second));
+       }},
+  };
   return columns.Make(rows, limit);
 }
 

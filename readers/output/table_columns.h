@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,18 @@ template <typename Row>
 class TableColumns {
  public:
   using CellOf = std::function<Cell(const Row&)>;
+  struct Column {
+    std::string name, title;  // see Table::Heading
+    CellLook look;
+    CellOf cell;
+  };
 
+  TableColumns() = default;
+  TableColumns(std::initializer_list<Column> columns) {
+    for (const Column& column : columns) {
+      Add(column.name, column.title, column.look, column.cell);
+    }
+  }
   void Add(std::string name, std::string title, CellLook look, CellOf cell) {
     headings_.push_back({std::move(name), std::move(title), look});
     cells_.push_back(std::move(cell));
@@ -29,6 +41,12 @@ class TableColumns {
   // For machines alone.
   void Add(std::string name, CellOf cell) {
     Add(std::move(name), "", std::move(cell));
+  }
+
+  void Append(const TableColumns& more) {
+    headings_.insert(headings_.end(), more.headings_.begin(),
+                     more.headings_.end());
+    cells_.insert(cells_.end(), more.cells_.begin(), more.cells_.end());
   }
 
   const std::vector<Table::Heading>& headings() const { return headings_; }

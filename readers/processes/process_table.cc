@@ -65,33 +65,43 @@ using MemberColumns = TableColumns<MemberRow>;
 
 // All that is known, for machines.
 MemberColumns AllColumns(const ProcessFamily& family) {
-  MemberColumns columns;
-  columns.Add("pid", [](const auto& of) { return uint64_t{of.run.pid}; });
-  columns.Add("parent_pid",
-              [](const auto& of) { return uint64_t{of.run.parent_pid}; });
-  columns.Add("depth",
-              [](const auto& of) { return uint64_t{of.member.depth}; });
-  columns.Add("command", [](const auto& of) { return of.run.command; });
-  columns.Add("peak_bytes", [](const auto& of) { return of.run.peak_bytes; });
-  columns.Add("pss_peak_bytes",
-              [](const auto& of) { return IfKnown(of.run.pss_peak_bytes); });
-  columns.Add("share_bytes", [](const auto& of) { return of.share_bytes; });
-  columns.Add("growth_bytes", [](const auto& of) {
-    return Grows(of.run) ? of.run.growth.bytes : uint64_t{0};
-  });
-  columns.Add("start_s", [&family](const auto& of) {
-    return SecondsOfUs(of.run.begin_us - family.BeginUs());
-  });
-  columns.Add("duration_s", [](const auto& of) {
-    return SecondsOfUs(of.run.end_us - of.run.begin_us);
-  });
-  columns.Add("end", [](const auto& of) { return of.run.end; });
-  columns.Add("top_line",
-              [](const auto& of) { return TextCell(of.run.top_line); });
-  columns.Add("growing_line", [](const auto& of) {
-    return Grows(of.run) ? TextCell(of.run.growth.line) : Cell();
-  });
-  columns.Add("file", [](const auto& of) { return of.run.file; });
+  const MemberColumns columns = {
+      {"pid", "", CellLook::kPlain,
+       [](const auto& of) { return uint64_t{of.run.pid}; }},
+      {"parent_pid", "", CellLook::kPlain,
+       [](const auto& of) { return uint64_t{of.run.parent_pid}; }},
+      {"depth", "", CellLook::kPlain,
+       [](const auto& of) { return uint64_t{of.member.depth}; }},
+      {"command", "", CellLook::kPlain,
+       [](const auto& of) { return of.run.command; }},
+      {"peak_bytes", "", CellLook::kPlain,
+       [](const auto& of) { return of.run.peak_bytes; }},
+      {"pss_peak_bytes", "", CellLook::kPlain,
+       [](const auto& of) { return IfKnown(of.run.pss_peak_bytes); }},
+      {"share_bytes", "", CellLook::kPlain,
+       [](const auto& of) { return of.share_bytes; }},
+      {"growth_bytes", "", CellLook::kPlain,
+       [](const auto& of) {
+         return Grows(of.run) ? of.run.growth.bytes : uint64_t{0};
+       }},
+      {"start_s", "", CellLook::kPlain,
+       [&family](const auto& of) {
+         return SecondsOfUs(of.run.begin_us - family.BeginUs());
+       }},
+      {"duration_s", "", CellLook::kPlain,
+       [](const auto& of) {
+         return SecondsOfUs(of.run.end_us - of.run.begin_us);
+       }},
+      {"end", "", CellLook::kPlain, [](const auto& of) { return of.run.end; }},
+      {"top_line", "", CellLook::kPlain,
+       [](const auto& of) { return TextCell(of.run.top_line); }},
+      {"growing_line", "", CellLook::kPlain,
+       [](const auto& of) {
+         return Grows(of.run) ? TextCell(of.run.growth.line) : Cell();
+       }},
+      {"file", "", CellLook::kPlain,
+       [](const auto& of) { return of.run.file; }},
+  };
   return columns;
 }
 

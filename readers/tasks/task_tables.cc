@@ -39,55 +39,64 @@ std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
 }
 
 // What text has, too.
-void AddMain(const TaskReplay& replay, TaskRows by, const TaskColumns& shown,
-             TableFormat format, TableColumns<TaskRow>* columns) {
+TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
+                                  const TaskColumns& shown,
+                                  TableFormat format) {
   const bool is_task = by == TaskRows::kTasks;
   const bool counts = !is_task || format != TableFormat::kText;
   const bool with_errors = shown.heap && replay.is_estimate();
-  columns->Add(
-      "task", is_task ? "task" : "coroutine", CellLook::kKey,
-      [=, &replay](const auto& row) { return NameOf(replay, row, by); });
-  columns->Add("tasks", "tasks", [=](const auto& row) {
-    return counts ? Cell(row.of.sums.tasks) : Cell();
-  });
-  columns->Add("steps", "steps",
-               [](const auto& row) { return row.of.sums.steps; });
-  columns->Add("ran_s", "runs s", [=](const auto& row) {
-    return SecondsCell(row.of.sums.ran_ns, format);
-  });
-  columns->Add("longest_ms", "longest ms", [=](const auto& row) {
-    return MillisecondsCell(row.of.sums.longest.ran_ns, format);
-  });
-  columns->Add("longest_at", "in", CellLook::kName, [&replay](const auto& row) {
-    return TextCell(StepPlace(replay, row.of.sums.longest));
-  });
-  columns->Add("grown_bytes", "RSS", CellLook::kBytes, [=](const auto& row) {
-    return shown.rss ? Cell(row.of.sums.grown_bytes) : Cell();
-  });
-  columns->Add("live_bytes", "heap live", CellLook::kBytes,
-               [=](const auto& row) {
-                 return shown.heap ? Cell(row.heap.live.bytes) : Cell();
-               });
-  columns->Add(
-      "live_error_bytes", "std error", CellLook::kBytes, [=](const auto& row) {
-        return with_errors ? Cell(WholeNumber(row.heap.live.Error())) : Cell();
-      });
-  columns->Add("allocated_bytes", "allocated", CellLook::kBytes,
-               [=](const auto& row) {
-                 return shown.heap ? Cell(row.heap.allocated.bytes) : Cell();
-               });
-  columns->Add("not_done", "not done", [=](const auto& row) {
-    return counts ? Cell(row.of.sums.not_done) : Cell();
-  });
-  columns->Add(
-      "state", "state", CellLook::kName, [=, &replay](const auto& row) {
-        return is_task && shown.states ? Cell(StateOf(replay, row)) : Cell();
-      });
+  const TableColumns<TaskRow> columns = {
+      {"task", is_task ? "task" : "coroutine", CellLook::kKey,
+       [=, &replay](const auto& row) { return NameOf(replay, row, by); }},
+      {"tasks", "tasks", CellLook::kPlain,
+       [=](const auto& row) {
+         return counts ? Cell(row.of.sums.tasks) : Cell();
+       }},
+      {"steps", "steps", CellLook::kPlain,
+       [](const auto& row) { return row.of.sums.steps; }},
+      {"ran_s", "runs s", CellLook::kPlain,
+       [=](const auto& row) {
+         return SecondsCell(row.of.sums.ran_ns, format);
+       }},
+      {"longest_ms", "longest ms", CellLook::kPlain,
+       [=](const auto& row) {
+         return MillisecondsCell(row.of.sums.longest.ran_ns, format);
+       }},
+      {"longest_at", "in", CellLook::kName,
+       [&replay](const auto& row) {
+         return TextCell(StepPlace(replay, row.of.sums.longest));
+       }},
+      {"grown_bytes", "RSS", CellLook::kBytes,
+       [=](const auto& row) {
+         return shown.rss ? Cell(row.of.sums.grown_bytes) : Cell();
+       }},
+      {"live_bytes", "heap live", CellLook::kBytes,
+       [=](const auto& row) {
+         return shown.heap ? Cell(row.heap.live.bytes) : Cell();
+       }},
+      {"live_error_bytes", "std error", CellLook::kBytes,
+       [=](const auto& row) {
+         return with_errors ? Cell(WholeNumber(row.heap.live.Error())) : Cell();
+       }},
+      {"allocated_bytes", "allocated", CellLook::kBytes,
+       [=](const auto& row) {
+         return shown.heap ? Cell(row.heap.allocated.bytes) : Cell();
+       }},
+      {"not_done", "not done", CellLook::kPlain,
+       [=](const auto& row) {
+         return counts ? Cell(row.of.sums.not_done) : Cell();
+       }},
+      {"state", "state", CellLook::kName,
+       [=, &replay](const auto& row) {
+         return is_task && shown.states ? Cell(StateOf(replay, row)) : Cell();
+       }},
+  };
+  return columns;
 }
 
 // For machines alone.
-void AddDetails(const TaskReplay& replay, TaskRows by, bool with_errors,
-                TableColumns<TaskRow>* columns) {
+TableColumns<TaskRow> DetailColumns(const TaskReplay& replay, TaskRows by,
+                                    bool with_errors) {
   const bool is_task = by == TaskRows::kTasks;
   const auto seconds = [](uint64_t ns) { return SecondsOfNanos(ns); };
   // Of its coroutine, if that is known.
@@ -96,48 +105,60 @@ void AddDetails(const TaskReplay& replay, TaskRows by, bool with_errors,
                ? Cell()
                : Cell(cell(replay.index().ResolveStack(row.of.stack)));
   };
-  columns->Add(
-      "allocated_error_bytes", "", CellLook::kBytes, [=](const auto& row) {
-        return with_errors ? Cell(WholeNumber(row.heap.allocated.Error()))
-                           : Cell();
-      });
-  columns->Add("longest_begin_s", [=](const auto& row) {
-    return seconds(row.of.sums.longest.begin_ns);
-  });
-  columns->Add("longest_task", [&replay](const auto& row) {
-    return TextCell(
-        std::string(replay.names().Label(row.of.sums.longest.task)));
-  });
-  columns->Add("blocked_ms", [](const auto& row) {
-    return MillisecondsCell(row.of.sums.longest.blocked_ns, TableFormat::kCsv);
-  });
-  columns->Add("first_s",
-               [=](const auto& row) { return seconds(row.of.sums.first_ns); });
-  columns->Add("last_s",
-               [=](const auto& row) { return seconds(row.of.sums.last_ns); });
-  columns->Add("name", [=, &replay](const auto& row) {
-    return is_task ? TextCell(std::string(replay.names().Name(row.of.task)))
-                   : Cell();
-  });
-  columns->Add("coroutine", [&replay](const auto& row) {
-    return TextCell(CoroutineOf(replay, row));
-  });
-  columns->Add("file", [=](const auto& row) {
-    return of_code(row, [](const SourceLocation& where) {
-      return std::string(where.file);
-    });
-  });
-  columns->Add("first_line", [=](const auto& row) {
-    return of_code(row, [](const SourceLocation& where) {
-      return uint64_t{where.first_line};
-    });
-  });
-  columns->Add("number", [=](const auto& row) {
-    return is_task ? Cell(uint64_t{row.of.task}) : Cell();
-  });
-  columns->Add("raised", [](const auto& row) { return row.of.sums.raised; });
-  columns->Add("cancelled",
-               [](const auto& row) { return row.of.sums.cancelled; });
+  const TableColumns<TaskRow> columns = {
+      {"allocated_error_bytes", "", CellLook::kBytes,
+       [=](const auto& row) {
+         return with_errors ? Cell(WholeNumber(row.heap.allocated.Error()))
+                            : Cell();
+       }},
+      {"longest_begin_s", "", CellLook::kPlain,
+       [=](const auto& row) { return seconds(row.of.sums.longest.begin_ns); }},
+      {"longest_task", "", CellLook::kPlain,
+       [&replay](const auto& row) {
+         return TextCell(
+             std::string(replay.names().Label(row.of.sums.longest.task)));
+       }},
+      {"blocked_ms", "", CellLook::kPlain,
+       [](const auto& row) {
+         return MillisecondsCell(row.of.sums.longest.blocked_ns,
+                                 TableFormat::kCsv);
+       }},
+      {"first_s", "", CellLook::kPlain,
+       [=](const auto& row) { return seconds(row.of.sums.first_ns); }},
+      {"last_s", "", CellLook::kPlain,
+       [=](const auto& row) { return seconds(row.of.sums.last_ns); }},
+      {"name", "", CellLook::kPlain,
+       [=, &replay](const auto& row) {
+         return is_task
+                    ? TextCell(std::string(replay.names().Name(row.of.task)))
+                    : Cell();
+       }},
+      {"coroutine", "", CellLook::kPlain,
+       [&replay](const auto& row) {
+         return TextCell(CoroutineOf(replay, row));
+       }},
+      {"file", "", CellLook::kPlain,
+       [=](const auto& row) {
+         return of_code(row, [](const SourceLocation& where) {
+           return std::string(where.file);
+         });
+       }},
+      {"first_line", "", CellLook::kPlain,
+       [=](const auto& row) {
+         return of_code(row, [](const SourceLocation& where) {
+           return uint64_t{where.first_line};
+         });
+       }},
+      {"number", "", CellLook::kPlain,
+       [=](const auto& row) {
+         return is_task ? Cell(uint64_t{row.of.task}) : Cell();
+       }},
+      {"raised", "", CellLook::kPlain,
+       [](const auto& row) { return row.of.sums.raised; }},
+      {"cancelled", "", CellLook::kPlain,
+       [](const auto& row) { return row.of.sums.cancelled; }},
+  };
+  return columns;
 }
 
 SourceLocation OwnLocation(const RunIndex& index, uint32_t stack) {
@@ -181,10 +202,10 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
 
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
                 TaskRows by, const TaskColumns& columns, TableFormat format) {
-  TableColumns<TaskRow> made;
-  AddMain(replay, by, columns, format, &made);
+  TableColumns<TaskRow> made = MainColumns(replay, by, columns, format);
   if (format != TableFormat::kText) {
-    AddDetails(replay, by, columns.heap && replay.is_estimate(), &made);
+    made.Append(
+        DetailColumns(replay, by, columns.heap && replay.is_estimate()));
   }
   return made.Make(rows);
 }

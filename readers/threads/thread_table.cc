@@ -137,40 +137,38 @@ TableColumns<ThreadRow> ColumnsOf(const ThreadFacts& facts) {
   const bool has_peak = facts.replay->KnowsPages() && facts.observed == nullptr;
   const bool peak_error = has_peak && facts.replay->model().sampled();
   const bool heap_error = has_heap && facts.heap->sampled();
-  TableColumns<ThreadRow> columns;
-  columns.Add("thread", "thread", CellLook::kName,
-              [](const auto& row) { return TextCell(row.name); });
-  columns.Add("growth_bytes", "growth", CellLook::kBytes, [=](const auto& row) {
-    return If(grown, row.totals.growth_bytes);
-  });
-  columns.Add(
-      "shrinkage_bytes", "shrinkage", CellLook::kBytes,
-      [=](const auto& row) { return If(grown, row.totals.shrinkage_bytes); });
-  columns.Add("net_bytes", "net", CellLook::kBytes, [=](const auto& row) {
-    return If(grown, row.totals.net_bytes());
-  });
-  columns.Add("peak_bytes", "at peak", CellLook::kBytes, [=](const auto& row) {
-    return If(has_peak, row.totals.peak_bytes);
-  });
-  columns.Add("peak_error_bytes", "peak error", CellLook::kBytes,
-              [=](const auto& row) {
-                return If(peak_error, ErrorCell(row.totals.peak_variance));
-              });
-  columns.Add("live_bytes", "live heap", CellLook::kBytes,
-              [=](const auto& row) {
-                return If(has_heap, WholeNumber(row.live_bytes));
-              });
-  columns.Add("live_error_bytes", "std error", CellLook::kBytes,
-              [=](const auto& row) {
-                return If(heap_error, ErrorCell(row.live_variance));
-              });
-  columns.Add("first_s", "from s",
-              [](const auto& row) { return SecondsOfUs(row.totals.first_us); });
-  columns.Add("last_s", "to s",
-              [](const auto& row) { return SecondsOfUs(row.totals.last_us); });
-  columns.Add("rows", "rows", [](const auto& row) { return row.totals.rows; });
-  columns.Add("top_line", "top line", CellLook::kName,
-              [](const auto& row) { return TextCell(row.top_line); });
+  const TableColumns<ThreadRow> columns = {
+      {"thread", "thread", CellLook::kName,
+       [](const auto& row) { return TextCell(row.name); }},
+      {"growth_bytes", "growth", CellLook::kBytes,
+       [=](const auto& row) { return If(grown, row.totals.growth_bytes); }},
+      {"shrinkage_bytes", "shrinkage", CellLook::kBytes,
+       [=](const auto& row) { return If(grown, row.totals.shrinkage_bytes); }},
+      {"net_bytes", "net", CellLook::kBytes,
+       [=](const auto& row) { return If(grown, row.totals.net_bytes()); }},
+      {"peak_bytes", "at peak", CellLook::kBytes,
+       [=](const auto& row) { return If(has_peak, row.totals.peak_bytes); }},
+      {"peak_error_bytes", "peak error", CellLook::kBytes,
+       [=](const auto& row) {
+         return If(peak_error, ErrorCell(row.totals.peak_variance));
+       }},
+      {"live_bytes", "live heap", CellLook::kBytes,
+       [=](const auto& row) {
+         return If(has_heap, WholeNumber(row.live_bytes));
+       }},
+      {"live_error_bytes", "std error", CellLook::kBytes,
+       [=](const auto& row) {
+         return If(heap_error, ErrorCell(row.live_variance));
+       }},
+      {"first_s", "from s", CellLook::kPlain,
+       [](const auto& row) { return SecondsOfUs(row.totals.first_us); }},
+      {"last_s", "to s", CellLook::kPlain,
+       [](const auto& row) { return SecondsOfUs(row.totals.last_us); }},
+      {"rows", "rows", CellLook::kPlain,
+       [](const auto& row) { return row.totals.rows; }},
+      {"top_line", "top line", CellLook::kName,
+       [](const auto& row) { return TextCell(row.top_line); }},
+  };
   return columns;
 }
 

@@ -97,7 +97,10 @@ def tool(name, lines, summary, closing):
         if title == 'Options of ' + name:
             options = [option(row) for row in rows(part)]
         elif title == 'Commands of ' + name:
-            commands = {plain(row[0]).split()[0]: plain(row[1]) for row in rows(part)}
+            # A second table, of old names, may come behind.
+            first = '\n'.join(part).partition('|')[2].partition('\n\n')[0]
+            commands = {plain(row[0]).split()[0]: plain(row[1])
+                        for row in rows(('|' + first).split('\n'))}
     if not synopsis or not options:
         raise SystemExit('docs/cli.md: no synopsis or no options of ' + name)
     return Tool(name, summary, '\n'.join(synopsis), sections, options, commands, closing)

@@ -21,14 +21,11 @@ Place WithoutFunction(Place place) {
   return place;
 }
 
-template <typename Value>
-void AddValues(const std::vector<Value>& values, size_t count,
+void AddValues(const std::vector<double>& values, size_t count,
                std::vector<double>* sums) {
   const size_t steps = std::min(values.size(), count);
   sums->resize(std::max(sums->size(), steps));
-  for (size_t i = 0; i < steps; ++i) {
-    (*sums)[i] += static_cast<double>(values[i]);
-  }
+  for (size_t i = 0; i < steps; ++i) (*sums)[i] += values[i];
 }
 
 std::vector<uint64_t> MomentsOf(const EvenSteps& steps) {
@@ -111,9 +108,9 @@ std::unique_ptr<HeapHistoryReplay> HeapCurves(
 
 void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
                 const EvenSteps& steps, PlaceCurves* curves) {
-  for (const auto& series : history->Result(kMostSeries).series) {
+  for (const Series& series : history->Result({.top = kMostSeries}).chosen) {
     const Place place = WithoutFunction(series.place);
-    AddValues(series.bytes, steps.count, &curves->bytes[place]);
+    AddValues(series.values, steps.count, &curves->bytes[place]);
     if (series.gain_variance.empty()) continue;
     AddValues(series.gain_variance, steps.count, &curves->gain_variance[place]);
   }
@@ -144,8 +141,8 @@ void FileTimeline::TakeValues(uint64_t) {
 }
 
 void FileTimeline::AddTo(PlaceCurves* curves) const {
-  for (const auto& series : Result(UINT64_MAX, 0).series) {
-    AddValues(series.bytes, count_, &curves->bytes[series.place]);
+  for (const Series& series : Result().chosen) {
+    AddValues(series.values, count_, &curves->bytes[series.place]);
   }
 }
 
@@ -155,9 +152,9 @@ bool ReadHeldCurves(RereadFile* file, const Answer& answer,
   if (lines.empty()) return true;
   HeldCurves timeline(MomentsOf(steps), file->fd(), answer.hindsight);
   if (!file->Read(&timeline)) return false;
-  const Timeline line = timeline.Result(UINT64_MAX, 0);
+  const Curves line = timeline.Result();
   for (const Place& place : lines) curves->bytes[place].assign(steps.count, 0);
-  for (const auto& series : line.series) {
+  for (const Series& series : line.chosen) {
     if (!lines.contains(series.place)) continue;
     std::vector<double>& bytes = curves->bytes[series.place];
     // Not every moment was worth its time.
@@ -167,7 +164,7 @@ bool ReadHeldCurves(RereadFile* file, const Answer& answer,
              line.time_us[taken + 1] <= i * steps.step_us) {
         ++taken;
       }
-      bytes[i] = static_cast<double>(series.bytes[taken]);
+      bytes[i] = series.values[taken];
     }
   }
   return true;
@@ -184,8 +181,8 @@ bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
   auto timeline =
       std::make_unique<TimelineReplay>(by, MomentsOf(steps), answer.hindsight);
   if (!file->Read(timeline.get())) return false;
-  for (const auto& series : timeline->Result(kMostSeries, 0).series) {
-    AddValues(series.bytes, steps.count,
+  for (const Series& series : timeline->Result({.top = kMostSeries}).chosen) {
+    AddValues(series.values, steps.count,
               &curves->bytes[WithoutFunction(series.place)]);
   }
   curves->names = std::move(timeline);

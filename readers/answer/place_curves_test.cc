@@ -45,7 +45,7 @@ TEST(PlaceCurvesTest, EndWithTheRunWhateverTimesEventsClaim) {
   const auto* const history =
       dynamic_cast<const HeapHistoryReplay*>(curves.names.get());
   ASSERT_NE(history, nullptr);
-  EXPECT_EQ(history->Result(1).time_us.size(), 10u);
+  EXPECT_EQ(history->Result({.top = 1}).time_us.size(), 10u);
   ASSERT_EQ(curves.bytes.size(), 1u);
   const std::vector<double> expected = {0, 64, 64, 64, 64, 64, 64, 64, 64, 64};
   EXPECT_EQ(curves.bytes.begin()->second, expected);

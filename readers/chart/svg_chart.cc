@@ -1,71 +1,86 @@
 #include "readers/chart/svg_chart.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "readers/chart/svg_plot.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
 
+double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
+
 class ChartPrinter {
  public:
-  ChartPrinter(const StackedChart& chart, OutputBuffer* output)
-      : chart_(chart), plot_(PlotLayout(), ExtentOf(chart), output) {}
+  ChartPrinter(const TimeChart& chart, OutputBuffer* output)
+      : chart_(chart), plot_(chart.layout, ExtentOf(chart), output) {}
 
   void Print() {
-    plot_.PrintHead(chart_.title, chart_.subtitle, chart_.layers.size() + 1);
+    plot_.PrintHead(chart_.title, chart_.subtitle,
+                    chart_.layers.size() + chart_.lines.size() +
+                        (chart_.numbers_marks ? chart_.marks.size() : 0));
     plot_.PrintGrid();
     PrintLayers();
-    PrintLine();
+    for (auto line = chart_.lines.rbegin(); line != chart_.lines.rend();
+         ++line) {
+      PrintLine(*line);
+    }
+    for (const TimeChart::Mark& mark : chart_.marks) PrintMark(mark);
     plot_.PrintAxes();
     PrintLegend();
     plot_.Print("</svg>\n");
   }
 
  private:
-  static PlotExtent ExtentOf(const StackedChart& chart);
+  static PlotExtent ExtentOf(const TimeChart& chart);
   void PrintLayers() const;
-  void PrintLine() const;
+  void PrintLine(const TimeChart::Line& line) const;
+  void PrintMark(const TimeChart::Mark& mark);
   void PrintLegend() const;
+  double X(size_t moment) const {
+    return plot_.X(Seconds(chart_.time_us[moment]));
+  }
 
-  const StackedChart& chart_;
+  const TimeChart& chart_;
   const SvgPlot plot_;
+  std::vector<std::pair<double, double>> numbers_;  // where they stand
 };
 
-PlotExtent ChartPrinter::ExtentOf(const StackedChart& chart) {
+PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
   PlotExtent extent;
-  std::vector<double> sum(chart.seconds.size());
+  std::vector<double> sum(chart.time_us.size());
   for (const auto& layer : chart.layers) {
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += layer.bytes[i];
   }
   for (const double bytes : sum) {
     extent.highest = std::max(extent.highest, bytes);
   }
-  for (const double bytes : chart.line_bytes) {
-    extent.highest = std::max(extent.highest, bytes);
+  for (const auto& line : chart.lines) {
+    for (const double bytes : line.bytes) {
+      extent.highest = std::max(extent.highest, bytes);
+      extent.lowest = std::min(extent.lowest, bytes);
+    }
   }
-  if (chart.seconds.empty()) return extent;
-  extent.first_second = chart.seconds.front();
-  extent.last_second = chart.seconds.back();
+  if (chart.time_us.empty()) return extent;
+  extent.first_second = Seconds(chart.time_us.front());
+  extent.last_second = Seconds(chart.time_us.back());
   return extent;
 }
 
 void ChartPrinter::PrintLayers() const {
-  std::vector<double> base(chart_.seconds.size());
+  std::vector<double> base(chart_.time_us.size());
   for (const auto& layer : chart_.layers) {
     std::string back;  // along the lower edge, from the right
     std::string path;
     for (size_t i = 0; i < base.size(); ++i) {
       const size_t from_right = base.size() - 1 - i;
-      absl::StrAppendFormat(&path, "%s%.1f %.1f", i == 0 ? "M" : "L",
-                            plot_.X(chart_.seconds[i]),
+      absl::StrAppendFormat(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", X(i),
                             plot_.Y(base[i] + layer.bytes[i]));
-      absl::StrAppendFormat(&back, "L%.1f %.1f",
-                            plot_.X(chart_.seconds[from_right]),
+      absl::StrAppendFormat(&back, "L%.1f %.1f", X(from_right),
                             plot_.Y(base[from_right]));
     }
     plot_.Print(absl::StrCat(
@@ -77,49 +92,102 @@ void ChartPrinter::PrintLayers() const {
   }
 }
 
-void ChartPrinter::PrintLine() const {
+void ChartPrinter::PrintLine(const TimeChart::Line& line) const {
   std::string path;
-  for (size_t i = 0; i < chart_.seconds.size(); ++i) {
-    absl::StrAppendFormat(&path, "%s%.1f %.1f", i == 0 ? "M" : "L",
-                          plot_.X(chart_.seconds[i]),
-                          plot_.Y(chart_.line_bytes[i]));
+  for (size_t i = 0; i < line.bytes.size(); ++i) {
+    absl::StrAppendFormat(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", X(i),
+                          plot_.Y(line.bytes[i]));
   }
   if (path.empty()) return;
   plot_.Print(absl::StrCat(
-      "<path class=\"line\" fill=\"none\" stroke=\"", kInk,
-      "\" stroke-width=\"1.6\" stroke-linejoin=\"round\" d=\"", path,
-      "\"><title>", XmlText(chart_.line_label), "</title></path>\n"));
-  const double x = plot_.X(chart_.seconds[chart_.marked_step]);
-  const double y = plot_.Y(chart_.line_bytes[chart_.marked_step]);
-  const PlotLayout& layout = plot_.layout();
-  const bool right = x > layout.left + layout.plot_width() * 0.7;
+      "<path class=\"line\" fill=\"none\" stroke=\"", line.color,
+      "\" stroke-width=\"1.6",
+      line.dashes.empty() ? ""
+                          : absl::StrCat("\" stroke-dasharray=\"", line.dashes),
+      "\" stroke-linejoin=\"round\" d=\"", path, "\"><title>",
+      XmlText(line.label), "</title></path>\n"));
+}
+
+// A number stands above its point, and above those that are there already.
+void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
+  constexpr double kNumberWidth = 20, kNumberHeight = 13;
+  constexpr absl::string_view kHalo =
+      "\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
+  const double x = plot_.X(mark.seconds);
+  double y = plot_.Y(mark.bytes);
   plot_.Print(
       absl::StrFormat("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" "
                       "fill=\"%s\"/>\n",
                       x, y, kInk));
-  plot_.PrintText(right ? x - 8 : x + 8, std::max(y - 8, layout.top - 6),
-                  absl::StrCat("font-weight=\"bold\" text-anchor=\"",
-                               right ? "end" : "start",
-                               "\" stroke=\"#ffffff\" stroke-width=\"3\" "
-                               "paint-order=\"stroke\""),
-                  chart_.mark);
+  const PlotLayout& layout = plot_.layout();
+  if (!chart_.numbers_marks) {
+    const bool right = x > layout.left + layout.plot_width() * 0.7;
+    return plot_.PrintText(right ? x - 8 : x + 8,
+                           std::max(y - 8, layout.top - 6),
+                           absl::StrCat("font-weight=\"bold\" text-anchor=\"",
+                                        right ? "end" : "start", kHalo),
+                           mark.text);
+  }
+  y -= 6;
+  for (const auto& [taken_x, taken_y] : numbers_) {
+    if (std::fabs(taken_x - x) < kNumberWidth &&
+        std::fabs(taken_y - y) < kNumberHeight) {
+      y = taken_y - kNumberHeight;
+    }
+  }
+  numbers_.emplace_back(x, y);
+  plot_.PrintText(x, y,
+                  absl::StrCat("class=\"peak\" font-size=\"12\" "
+                               "font-weight=\"bold\" text-anchor=\"middle",
+                               kHalo),
+                  mark.text);
 }
 
-// From the top of the stack down.
+// Lines, layers from the top of the stack down, numbers.
 void ChartPrinter::PrintLegend() const {
-  double y = plot_.layout().legend_top();
-  plot_.PrintLegendRow(y, plot_.LineSwatch(y, kInk, ""), chart_.line_label,
-                       chart_.line_detail);
+  const PlotLayout& layout = plot_.layout();
+  double y = layout.legend_top();
+  for (const auto& line : chart_.lines) {
+    plot_.PrintLegendRow(y, plot_.LineSwatch(y, line.color, line.dashes),
+                         line.label, line.detail);
+    y += layout.legend_row;
+  }
   for (auto layer = chart_.layers.rbegin(); layer != chart_.layers.rend();
        ++layer) {
-    y += plot_.layout().legend_row;
     plot_.PrintLegendRow(
         y,
         absl::StrFormat("<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" "
                         "height=\"12\" rx=\"2\" fill=\"%s\"/>\n",
-                        plot_.layout().left, y - 10.5, layer->color),
+                        layout.left, y - 10.5, layer->color),
         layer->label, layer->detail, layer->shown);
+    y += layout.legend_row;
   }
+  for (const TimeChart::Mark& mark : chart_.marks) {
+    if (!chart_.numbers_marks) break;
+    plot_.PrintText(layout.left + 14, y,
+                    absl::StrCat("text-anchor=\"end\" font-weight=\"bold\" "
+                                 "fill=\"",
+                                 mark.color, "\""),
+                    mark.text);
+    plot_.PrintLegendRow(y, "", mark.label, mark.detail);
+    y += layout.legend_row;
+  }
+}
+
+TimeChart::Layer LayerOf(const Series& series, absl::string_view color,
+                         std::string shown = "") {
+  TimeChart::Layer layer = {
+      series.Title(), std::move(shown), "", std::string(color), {}};
+  double lowest = 0;
+  for (const double value : series.values) {
+    lowest = std::min(lowest, value);
+    layer.bytes.push_back(std::max(value, 0.0));
+  }
+  layer.detail = PeakText(std::max(series.Peak(), 0.0));
+  if (lowest <= -1) {  // not a rounding error
+    absl::StrAppend(&layer.detail, ", least ", HumanBytes(lowest));
+  }
+  return layer;
 }
 
 }  // namespace
@@ -134,44 +202,42 @@ std::string TitleOf(absl::string_view what, const std::string& script) {
              : absl::StrCat(what, " of ", script.substr(script.rfind('/') + 1));
 }
 
-void StackedChart::SetTimes(const std::vector<uint64_t>& time_us) {
-  for (const uint64_t us : time_us) {
-    seconds.push_back(static_cast<double>(us) / 1e6);
+void TimeChart::AddLayers(const Curves& curves) {
+  time_us = curves.time_us;
+  lines.push_back({curves.total.Title(), "", curves.total.values});
+  std::vector<Place> places;
+  for (const Series& series : curves.chosen) places.push_back(series.place);
+  const std::vector<std::string> shown = ShortLabelsOf(places);
+  const std::vector<std::string> colors = LayerColors(places.size());
+  for (const Series& part : curves.parts) {
+    if (part.is_lowest) layers.push_back(LayerOf(part, part.color));
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    layers.push_back(LayerOf(curves.chosen[i], colors[i], shown[i]));
+  }
+  if (!curves.others.place.file.empty()) {
+    layers.push_back(LayerOf(curves.others, "#8c959f"));
+  }
+  for (const Series& part : curves.parts) {
+    if (part.is_lowest || part.color.empty()) continue;
+    layers.push_back(LayerOf(part, part.color));
   }
 }
 
-void StackedChart::AddLayer(std::string label, absl::string_view color,
-                            const std::vector<double>& values,
-                            std::string shown) {
-  Layer layer = {
-      std::move(label), std::move(shown), "", std::string(color), {}};
-  double lowest = 0, highest = 0;
-  for (const double value : values) {
-    lowest = std::min(lowest, value);
-    highest = std::max(highest, value);
-    layer.bytes.push_back(std::max(value, 0.0));
-  }
-  layer.detail = PeakText(highest);
-  if (lowest <= -1) {  // not a rounding error
-    absl::StrAppend(&layer.detail, ", least ", HumanBytes(lowest));
-  }
-  layers.push_back(std::move(layer));
+void TimeChart::MarkTotal(const Curves& curves, uint64_t at_us) {
+  const auto found =
+      std::lower_bound(curves.time_us.begin(), curves.time_us.end() - 1, at_us);
+  const double bytes = curves.total.values[found - curves.time_us.begin()];
+  lines[0].detail = PeakText(bytes);
+  marks.push_back({absl::StrCat(HumanBytes(bytes), " at ", HumanSeconds(at_us)),
+                   Seconds(*found), bytes});
 }
 
-void StackedChart::Mark(std::string label, size_t step, uint64_t time_us) {
-  line_label = std::move(label);
-  line_detail = PeakText(line_bytes[step]);
-  marked_step = step;
-  mark =
-      absl::StrCat(HumanBytes(line_bytes[step]), " at ", HumanSeconds(time_us));
-}
-
-void StackedChart::MarkHighest(std::string label,
-                               const std::vector<uint64_t>& time_us) {
-  const size_t highest =
-      std::max_element(line_bytes.begin(), line_bytes.end()) -
-      line_bytes.begin();
-  Mark(std::move(label), highest, time_us[highest]);
+void TimeChart::MarkHighest(const Curves& curves) {
+  const auto& values = curves.total.values;
+  MarkTotal(curves,
+            curves.time_us[std::max_element(values.begin(), values.end()) -
+                           values.begin()]);
 }
 
 std::vector<std::string> LayerColors(size_t count) {
@@ -187,7 +253,7 @@ std::vector<std::string> LayerColors(size_t count) {
   return colors;
 }
 
-void PrintSvg(const StackedChart& chart, OutputBuffer* output) {
+void PrintSvg(const TimeChart& chart, OutputBuffer* output) {
   ChartPrinter(chart, output).Print();
 }
 

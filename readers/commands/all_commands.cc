@@ -19,9 +19,6 @@ namespace pymemrun {
   COMMAND(NewTasksCommand)            \
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewResidentCommand)         \
-  COMMAND(NewGraphCommand)            \
-  COMMAND(NewHistoryCommand)          \
-  COMMAND(NewCountersCommand)         \
   COMMAND(NewStatesCommand)           \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewObjectsCommand)          \

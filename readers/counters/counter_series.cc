@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace pymemrun {
 
@@ -54,31 +55,13 @@ bool CounterSeries::OnlyGrows() const {
 
 std::vector<double> CounterSeries::Curve(size_t columns,
                                          uint64_t end_us) const {
-  std::vector<double> curve(columns, 0.0);
-  if (empty() || columns == 0) return curve;
-  const uint64_t begin_us = first().time_us;
-  const double width =
-      std::max(1.0,
-               static_cast<double>(std::max(end_us, begin_us) - begin_us)) /
-      static_cast<double>(columns);
-  size_t next = 0;
-  double before = first().value;
-  for (size_t i = 0; i < columns; ++i) {
-    const double until = static_cast<double>(i + 1) * width;
-    const bool is_last = i + 1 == columns;
-    const double start = before;
-    double highest = before;
-    bool has_any = false;
-    for (; next < points_.size(); ++next) {
-      const CounterPoint& point = points_[next];
-      if (!is_last && static_cast<double>(point.time_us - begin_us) >= until) {
-        break;
-      }
-      highest = has_any ? std::max(highest, point.value) : point.value;
-      has_any = true;
-      before = point.value;
-    }
-    curve[i] = grows_only() ? before - start : highest;
+  if (empty() || columns == 0) return std::vector<double>(columns);
+  const double start = first().value;
+  std::vector<double> curve =
+      Resampled(points_, first().time_us, end_us, columns, start);
+  if (grows_only()) {
+    std::adjacent_difference(curve.begin(), curve.end(), curve.begin());
+    curve[0] -= start;
   }
   // The curve's lowest line is 0.
   const double least = *std::min_element(curve.begin(), curve.end());

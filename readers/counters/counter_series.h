@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "readers/series/series.h"
+
 namespace pymemrun {
 
-struct CounterPoint {
-  uint64_t time_us = 0;
-  double value = 0;
-};
+using CounterPoint = TimedValue;
 
 // Not thread safe.
 class CounterSeries {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "readers/heap/heap_places.h"
-#include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
+#include "readers/series/series.h"
 
 namespace pymemrun {
 
@@ -18,48 +18,20 @@ namespace pymemrun {
 // are four and a half of the sum.
 double VarianceOfGain(double came, double went);
 
-// One value for each moment: at each the series and the others add up to the
-// live bytes; tracing's own and what is reserved come beside them.
-struct HeapHistory {
-  struct Series {
-    Place place;  // names live as long as the replay
-    std::vector<double> bytes;
-    std::vector<double> errors;  // one standard error each; empty: exact
-    // VarianceOfGain() from each moment to the last one. What was alive at both
-    // has no part in it. Empty: exact.
-    std::vector<double> gain_variance;
-    double peak_bytes = 0;
-    double first_bytes = 0, last_bytes = 0;  // at these moments
-  };
-  std::vector<uint64_t> time_us;
-  std::vector<double> live_bytes;
-  std::vector<Series> series;  // in the order of the options
-  std::vector<double> other_bytes;
-  std::vector<double> tracing_bytes;
-  std::vector<double> reserved_bytes;  // what C code has mapped
-};
-
-// What the first series have most of.
-enum class HistoryOrder {
-  kPeak,
-  kEnd,     // bytes at the last moment
-  kGrowth,  // from the first moment to the last one
-};
-
 struct HeapHistoryOptions {
   GroupBy by = GroupBy::kLine;
-  uint64_t interval_us = 0;  // 0: to be chosen
+  uint64_t interval_us = 0;            // 0: to be chosen
+  std::vector<uint64_t> moments = {};  // rising, from from_us on: these instead
   uint64_t from_us = 0;
   uint64_t to_us = HeapReplay::kEnd;
   // What other threads have is of other places.
   std::string threads;
-  HistoryOrder order = HistoryOrder::kPeak;
-  TableView view;                                        // the files of series
   bool with_errors = false, with_gain_variance = false;  // of samples
 };
 
-// Takes the values: each interval from a moment on, and at the end of the range
-// or the run. Without an interval, at 60 to 120 moments. Not thread safe.
+// Takes the values at the moments given, or each interval from a moment on, and
+// at the end of the range or the run. Without either, at 60 to 120 moments. Not
+// thread safe.
 class HeapHistoryReplay final : public HeapReplay {
  public:
   // Moments at a given interval.
@@ -71,8 +43,10 @@ class HeapHistoryReplay final : public HeapReplay {
   // that each look at all of them takes long: the others were not taken.
   bool too_many() const { return too_many_; }
   ThreadFilter& threads() { return threads_; }
-  // With a series for each of the `top` places. REQUIRES: Finish() was called.
-  HeapHistory Result(uint64_t top) const;
+  // Live bytes; places and the others add up to them. What tracing itself has
+  // and what C code has mapped are parts beside them, if any. REQUIRES:
+  // Finish() was called.
+  Curves Result(const SeriesChoice& choice = {}) const;
 
  private:
   // Values that are kept: places that come when there is no room are others.
@@ -90,21 +64,19 @@ class HeapHistoryReplay final : public HeapReplay {
   std::vector<double> GainVarianceOf(size_t number) const;
 
   const uint64_t from_us_, to_us_;
+  const std::vector<uint64_t> moments_;
   const bool choose_, with_errors_, with_gain_variance_;
-  const HistoryOrder order_;
-  const TableView view_;
   ThreadFilter threads_;
   uint64_t interval_us_;
   bool too_many_ = false;
   uint64_t looked_at_ = 0;  // sources, at all moments
   PlaceTable places_;
   OriginNumbers numbers_;
-  HeapHistory history_;  // without its series
-  // By number of the place; shorter where the last ones are 0.
-  std::vector<std::vector<double>> bytes_;
-  std::vector<std::vector<double>> variances_;  // likewise, or none
+  Curves curves_;  // without the places' series
+  PlaceValues bytes_;
+  PlaceValues variances_;  // or none
   // Of what is alive at the last moment, by the step in which it came.
-  std::vector<std::vector<double>> kept_variances_;
+  PlaceValues kept_variances_;
 };
 
 }  // namespace pymemrun

@@ -160,22 +160,22 @@ TEST(HeapHistoryTest, MomentsAreChosenAndAgreeWithANaiveModel) {
     replay.OnHeap(&events[i], 1000);
   }
   replay.Finish();
-  const HeapHistory history = replay.Result(2);
+  const Curves history = replay.Result({.top = 2});
   ASSERT_GE(history.time_us.size(), 60u);
   ASSERT_LE(history.time_us.size(), 122u);
   EXPECT_EQ(history.time_us.front(), 0u);
   EXPECT_EQ(history.time_us.back(), events.back().time_us);
-  ASSERT_EQ(history.series.size(), 2u);
+  ASSERT_EQ(history.chosen.size(), 2u);
   for (size_t step = 0; step < history.time_us.size(); ++step) {
     auto live = NaiveLive(events, history.time_us[step]);
     double all = 0;
     for (const auto& [stack, bytes] : live) all += bytes;
-    EXPECT_EQ(history.live_bytes[step], all);
-    for (const auto& series : history.series) {
-      EXPECT_EQ(series.bytes[step], live[series.place.line]);
-      all -= series.bytes[step];
+    EXPECT_EQ(history.total.values[step], all);
+    for (const auto& series : history.chosen) {
+      EXPECT_EQ(series.values[step], live[series.place.line]);
+      all -= series.values[step];
     }
-    EXPECT_EQ(history.other_bytes[step], all);
+    EXPECT_EQ(history.others.values[step], all);
   }
 }
 
@@ -265,11 +265,11 @@ TEST(HeapHistoryTest, WhatWasThereAllTheTimeIsNoErrorOfTheGain) {
   HeapHistoryReplay replay(options);
   const Console console{"test", nullptr};
   ASSERT_TRUE(RereadFile::Open(file.path(), console)->Read(&replay));
-  const HeapHistory history = replay.Result(1);
-  ASSERT_EQ(history.series.size(), 1u);
-  EXPECT_THAT(history.series[0].bytes, ElementsAre(0, 4096, 6144, 4096));
+  const Curves history = replay.Result({.top = 1});
+  ASSERT_EQ(history.chosen.size(), 1u);
+  EXPECT_THAT(history.chosen[0].values, ElementsAre(0, 4096, 6144, 4096));
   constexpr double kOne = 512 * 512 * 12;
-  EXPECT_THAT(history.series[0].gain_variance,
+  EXPECT_THAT(history.chosen[0].gain_variance,
               ElementsAre(2 * kOne, VarianceOfGain(kOne, kOne), kOne, 0));
   EXPECT_EQ(VarianceOfGain(kOne, kOne), 4.5 * kOne);
 }

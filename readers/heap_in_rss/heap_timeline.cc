@@ -5,36 +5,6 @@
 
 namespace pymemrun {
 
-HeapDomains::HeapDomains(std::vector<uint64_t> time_us)
-    : HeapReplay(time_us[0]), time_us_(std::move(time_us)) {}
-
-uint64_t HeapDomains::OnStop(uint64_t) {
-  TakeValues();
-  return values_.size() < time_us_.size() ? time_us_[values_.size()] : kEnd;
-}
-
-void HeapDomains::TakeValues() {
-  Values values;
-  for (const HeapSource& source : model().sources()) {
-    const double bytes = source.live.bytes;
-    if (source.tracing) {
-      values.tracing += bytes;
-    } else if (source.reserved) {
-      values.reserved += bytes;
-    } else if (source.key.allocator >= HEAP_MALLOC) {
-      values.native += bytes;
-    } else {
-      values.python += bytes;
-    }
-  }
-  values_.push_back(values);
-}
-
-void HeapDomains::Finish() {
-  HeapReplay::Finish();
-  while (values_.size() < time_us_.size()) TakeValues();
-}
-
 RssAtMoments::RssAtMoments(std::vector<uint64_t> time_us, Hindsight hindsight)
     : ResidentReplay(kEnd, std::move(hindsight)),
       time_us_(std::move(time_us)) {}
@@ -75,6 +45,14 @@ void RssAtMoments::Finish() {
       rss_bytes_[i] = row_[i].rss_bytes;
     }
   }
+}
+
+Series RssAtMoments::Result() const {
+  return {NamedPlace("rss_bytes"),
+          "RSS",
+          "",
+          false,
+          {rss_bytes_.begin(), rss_bytes_.end()}};
 }
 
 }  // namespace pymemrun

@@ -21,12 +21,12 @@ class HeapCounters final : public TrackSource {
   bool Give(RereadFile* file, TrackSink* sink) override;
 
  private:
-  static void Add(absl::string_view name, const HeapHistory& history,
+  static void Add(absl::string_view name, const Curves& history,
                   const std::vector<double>& bytes, TrackSink* sink);
 };
 
 // What has no value at a moment has none alive.
-void HeapCounters::Add(absl::string_view name, const HeapHistory& history,
+void HeapCounters::Add(absl::string_view name, const Curves& history,
                        const std::vector<double>& bytes, TrackSink* sink) {
   const uint32_t counter = sink->AddCounter(name, CounterUnit::kBytes);
   int64_t before = -1;
@@ -47,19 +47,19 @@ bool HeapCounters::Give(RereadFile* file, TrackSink* sink) {
   HeapHistoryReplay lines(options);
   if (!file->Read(&lines)) return false;
   if (!lines.has_heap_events()) return true;
-  const HeapHistory by_line = lines.Result(kMostLines);
-  Add("live heap", by_line, by_line.live_bytes, sink);
-  for (const HeapHistory::Series& series : by_line.series) {
+  const Curves by_line = lines.Result({.top = kMostLines});
+  Add("live heap", by_line, by_line.total.values, sink);
+  for (const Series& series : by_line.chosen) {
     Add(absl::StrCat("live heap, ", LabelOf(series.place)), by_line,
-        series.bytes, sink);
+        series.values, sink);
   }
   options.by = GroupBy::kThread;
   HeapHistoryReplay threads(options);
   if (!file->Read(&threads)) return false;
-  const HeapHistory by_thread = threads.Result(kMostThreads);
-  for (const HeapHistory::Series& series : by_thread.series) {
+  const Curves by_thread = threads.Result({.top = kMostThreads});
+  for (const Series& series : by_thread.chosen) {
     Add(absl::StrCat("live heap of ", LabelOf(series.place)), by_thread,
-        series.bytes, sink);
+        series.values, sink);
   }
   return true;
 }

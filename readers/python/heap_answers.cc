@@ -111,17 +111,17 @@ py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
     throw py::value_error(
         "interval_s: too many moments for this run; give a longer one");
   }
-  const HeapHistory history = replay.Result(top);
+  const Curves history = replay.Result({.top = static_cast<uint64_t>(top)});
   std::vector<double> seconds;
   for (const uint64_t time_us : history.time_us) {
     seconds.push_back(Seconds(time_us));
   }
   py::list rows, labels;
-  for (const HeapHistory::Series& series : history.series) {
-    rows.append(FloatArray(NotNegative(series.bytes)));
+  for (const Series& series : history.chosen) {
+    rows.append(FloatArray(NotNegative(series.values)));
     labels.append(PythonText(LabelOf(series.place)));
   }
-  rows.append(FloatArray(NotNegative(history.other_bytes)));
+  rows.append(FloatArray(NotNegative(history.others.values)));
   labels.append("other");
   return RecordType("History").Make(FloatArray(seconds), rows, labels);
 }

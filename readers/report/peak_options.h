@@ -20,6 +20,9 @@ struct PeakOptions {
 
   void Add(CLI::App* app) {
     AddRule(app);
+    AddFiles(app, "calls of functions in ", &choice.view);
+    AddThread(app, &choice.thread);
+    AddOwn(app);
     app->add_option("--strip-prefix", prefix,
                     "Leave P out of file names that begin with it.")
         ->option_text("P");
@@ -33,9 +36,6 @@ struct PeakOptions {
         "(a hundredth of the run)...");
     AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
               "... or differs from it by more than SIZE (500K).");
-    AddFiles(app, "calls of functions in ", &choice.view);
-    AddThread(app, &choice.thread);
-    AddOwn(app);
   }
 };
 

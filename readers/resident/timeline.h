@@ -8,28 +8,11 @@
 #include <vector>
 
 #include "readers/places/place_table.h"
-#include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
+#include "readers/series/series.h"
 
 namespace pymemrun {
-
-// One value for each step. At every step the series, the others, the parts,
-// what was there before tracing and what is unattributed add up to RSS.
-struct Timeline {
-  struct Series {
-    Place place;  // names live as long as the replay
-    std::vector<uint64_t> bytes;
-    uint64_t peak_bytes = 0;
-  };
-  std::vector<uint64_t> time_us;
-  std::vector<uint64_t> rss_bytes;
-  std::vector<Series> series;  // the highest peaks first
-  std::vector<uint64_t> other_bytes;
-  std::vector<uint64_t> before_bytes;  // tracing
-  std::vector<Series> parts;           // of RSS that are no places
-  std::vector<int64_t> unattributed_bytes;
-};
 
 // Takes a value at each of some moments: of places whose code touched pages
 // first. Not thread safe.
@@ -44,22 +27,21 @@ class TimelineReplay : public ResidentReplay {
   }
   void Finish() override;
   ThreadFilter& threads() { return threads_; }
-  // With a series for each of the `top` places with the highest peaks, if they
-  // are at least `least_bytes`, and whose files the view lists. REQUIRES:
-  // Finish() was called.
-  Timeline Result(uint64_t top, uint64_t least_bytes,
-                  const TableView& view = {}) const;
+  // RSS; places, the others, parts that are no places, what was there before
+  // tracing and what is unattributed add up to it. REQUIRES: Finish() was
+  // called.
+  Curves Result(const SeriesChoice& choice = {}) const;
 
  protected:
   // Who has what at that moment, which the model is at: by Add...().
   virtual void TakeValues(uint64_t time_us);
   // Whether the moment is worth its time. The last one is.
   virtual bool IsWanted(uint64_t time_us) { return true; }
-  void AddBefore(uint64_t bytes) { AddTo(0, bytes); }
+  void AddBefore(uint64_t bytes) { Add(bytes, &before_); }
   void AddPlace(const Place& place, uint64_t bytes) {
-    AddTo(1 + places_.NumberOf(place), bytes);
+    AddTo(places_.NumberOf(place), bytes);
   }
-  void AddOther(uint64_t bytes) { not_placed_.back() += bytes; }
+  void AddOther(uint64_t bytes) { Add(bytes, &curves_.others.values); }
   void AddPart(absl::string_view name, uint64_t bytes);
 
  private:
@@ -68,6 +50,8 @@ class TimelineReplay : public ResidentReplay {
 
   void OnTime(uint64_t time_us) override;
   void TakeMoment(uint64_t time_us);
+  // To the value of the moment that is taken.
+  void Add(uint64_t bytes, std::vector<double>* values);
   void AddTo(uint32_t number, uint64_t bytes);
 
   ThreadFilter threads_{"", &index()};
@@ -75,12 +59,9 @@ class TimelineReplay : public ResidentReplay {
   OriginNumbers numbers_;
   const std::vector<uint64_t> moments_;
   size_t next_ = 0;  // of moments_
-  Timeline line_;    // without its series; without parts that have not come
-  // First of what was there before tracing, then by number of the place;
-  // shorter where the last ones are 0.
-  std::vector<std::vector<uint64_t>> bytes_;
-  // Bytes of places beyond kMaxPlaces, and of threads that are not kept.
-  std::vector<uint64_t> not_placed_;
+  Curves curves_;    // without places; values of 0 at the end may lack
+  std::vector<double> before_, unattributed_;
+  PlaceValues values_;
   uint64_t added_bytes_ = 0;  // at the moment that is taken
 };
 
@@ -104,13 +85,6 @@ class PartPeak final : public ResidentReplay {
   const uint64_t from_us_, to_us_;
   uint64_t time_us_, bytes_ = 0;
 };
-
-// Moments for a picture: evenly from 0 to `end_us`, and `peak_us`.
-std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us);
-// The same from `from_us` on. REQUIRES: it is neither above `to_us` nor above
-// `peak_us`.
-std::vector<uint64_t> PartSteps(uint64_t from_us, uint64_t to_us,
-                                uint64_t peak_us);
 
 }  // namespace pymemrun
 

@@ -204,17 +204,16 @@ TEST(TimelineTest, UsageErrors) {
       HasSubstr("line, function, file, thread or heap, found 'mapping'"));
   EXPECT_THAT(TimelineOf(run, {"--top", "0"}).err,
               HasSubstr("--top: expected a number from 1 to 24, found '0'"));
-  EXPECT_EQ(TimelineOf(run, {"--csv"}).code, 2);
+  EXPECT_THAT(TimelineOf(run, {"--format", "csv", "--svg"}).err,
+              HasSubstr("give one of --csv, --json and --svg"));
+  EXPECT_THAT(TimelineOf(run, {"--interval", "1s"}).err,
+              HasSubstr("--interval goes with --of heap"));
 }
 
-TEST(TimelineStepsTest, AreEvenAndHaveThePeak) {
-  const auto steps = TimelineSteps(4000, 1234);
-  EXPECT_EQ(steps.size(), 402u);
-  EXPECT_EQ(steps[1], 10u);
-  EXPECT_THAT(steps, testing::Contains(1234));
-  EXPECT_EQ(steps.back(), 4000u);
-  EXPECT_THAT(TimelineSteps(0, 0), ElementsAre(0u));
-  EXPECT_EQ(TimelineSteps(UINT64_MAX, UINT64_MAX).back(), UINT64_MAX);
+TEST(TimelineTest, CsvHasTwoNames) {
+  const std::string run = PageEventsRun().Build();
+  EXPECT_EQ(TimelineOf(run, {"--csv"}).out,
+            TimelineOf(run, {"--format", "csv"}).out);
 }
 
 TEST(RoundTicksTest, AreRound) {

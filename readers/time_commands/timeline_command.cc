@@ -6,339 +6,360 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "readers/answer/held_timeline.h"
-#include "readers/chart/svg_chart.h"
-#include "readers/lanes/thread_lanes.h"
-#include "readers/lanes/track_source.h"
-#include "readers/moments/moment_reading.h"
+#include "absl/strings/str_join.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
-#include "readers/output/table.h"
-#include "readers/places/place.h"
+#include "readers/output/html_page.h"
 #include "readers/report/report_command.h"
-#include "readers/resident/find_peak.h"
-#include "readers/resident/resident_table.h"
-#include "readers/resident/timeline.h"
-#include "readers/time_commands/heap_timeline_chart.h"
-#include "text/report_text.h"
+#include "readers/time_commands/timeline_options.h"
+#include "text/size_text.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kHairline = 360;  // of the picture's height
-constexpr absl::string_view kOther = "other places";
+using Of = TimelineOptions::Of;
 
-Table TimelineTable(const Timeline& line) {
-  Table table = MomentTable(line.time_us);
-  AddColumn({"rss_bytes", ""}, line.rss_bytes, &table);
-  for (const auto& series : line.series) {
-    AddColumn({LabelOf(series.place), ""}, series.bytes, &table);
-  }
-  AddColumn({std::string(kOther), ""}, line.other_bytes, &table);
-  for (const auto& part : line.parts) {
-    AddColumn({std::string(part.place.file), ""}, part.bytes, &table);
-  }
-  AddColumn({std::string(kBeforeTracing), ""}, line.before_bytes, &table);
-  AddColumn({std::string(kUnattributed), ""}, line.unattributed_bytes, &table);
-  return table;
-}
+constexpr absl::string_view kOfNames[] = {"rss", "heap", "threads", "counters"};
+constexpr uint64_t kMostTop = 24;      // series that can be told apart
+constexpr uint64_t kMostPeaks = 1000;  // their legend has a row each
 
-// Whose bytes the layers are.
-std::string Meaning(GroupBy by, bool held, const ResidentReplay& replay) {
-  const absl::string_view scanned = replay.by_scan() ? " (pages by scan)" : "";
-  if (!held && replay.by_scan()) {
-    return absl::StrCat("by what pages are part of", scanned);
-  }
-  return absl::StrCat(
-      "by ", by == GroupBy::kFunction ? "Python " : "", GroupByName(by),
-      held ? " that holds it, estimated from live blocks" : " of first touch",
-      scanned);
-}
-
-void SetTexts(GroupBy by, bool held, const ResidentReplay& replay,
-              StackedChart* chart) {
-  const Header& header = replay.header();
-  chart->title = TitleOf("Resident memory", header.script());
-  chart->subtitle =
-      absl::StrCat(Meaning(by, held, replay), "; process ", header.pid());
-  if (replay.model().sampled()) {
-    absl::StrAppend(&chart->subtitle,
-                    "; estimated: ", SampledText(replay.header()));
-  }
-  if (replay.lost_samples() > 0) {
-    absl::StrAppend(&chart->subtitle, "; ",
-                    Counted(replay.lost_samples(), "page event"), " lost");
-  }
-}
-
-StackedChart ChartOf(GroupBy by, bool held, const ResidentReplay& replay,
-                     const Timeline& line, uint64_t peak_us) {
-  StackedChart chart;
-  SetTexts(by, held, replay, &chart);
-  chart.SetTimes(line.time_us);
-  const auto add = [&chart](std::string label, absl::string_view color,
-                            const auto& values, std::string shown = "") {
-    chart.AddLayer(std::move(label), color, {values.begin(), values.end()},
-                   std::move(shown));
-  };
-  add(std::string(kBeforeTracing), "#c9ced4", line.before_bytes);
-  const std::vector<std::string> colors = LayerColors(line.series.size());
-  std::vector<Place> places;
-  for (const auto& series : line.series) places.push_back(series.place);
-  const std::vector<std::string> shown = ShortLabelsOf(places);
-  for (size_t i = 0; i < line.series.size(); ++i) {
-    add(LabelOf(places[i]), colors[i], line.series[i].bytes, shown[i]);
-  }
-  add(std::string(kOther), "#8c959f", line.other_bytes);
-  const std::vector<std::string> grays = {"#d8dee4", "#afb8c1", "#c9ced4"};
-  for (size_t i = 0; i < line.parts.size(); ++i) {
-    add(std::string(line.parts[i].place.file), grays[i % grays.size()],
-        line.parts[i].bytes);
-  }
-  add(std::string(kUnattributed), "#eaeef2", line.unattributed_bytes);
-  chart.line_bytes.assign(line.rss_bytes.begin(), line.rss_bytes.end());
-  const auto peak =
-      std::find(line.time_us.begin(), line.time_us.end(), peak_us);
-  chart.Mark("RSS", peak - line.time_us.begin(), peak_us);
-  return chart;
-}
-
-// What threads are called is all that it keeps.
-class ThreadNames final : public ReplayVisitor {
- public:
-  HeapUse heap_use() const override { return HeapUse::kNone; }
-  void Finish() override {}
+// Options that do not go with each kind, and those with which they go.
+struct Limited {
+  const char* option;
+  std::vector<Of> kinds;
 };
+const std::vector<Limited>& LimitedOptions() {
+  static const std::vector<Limited> options = {
+      {"--by", {Of::kRss, Of::kHeap}},
+      {"--threads", {Of::kRss}},
+      {"--owner", {Of::kRss}},
+      {"--top", {Of::kRss, Of::kHeap, Of::kThreads}},
+      {"--file", {Of::kRss, Of::kHeap, Of::kThreads}},
+      {"--exclude", {Of::kRss, Of::kHeap, Of::kThreads}},
+      {"--thread", {Of::kRss, Of::kHeap, Of::kThreads}},
+      {"--interval", {Of::kHeap}},
+      {"--sort", {Of::kHeap}},
+      {"--rebase", {Of::kThreads}},
+      {"--min", {Of::kThreads}},
+      {"--min-time", {Of::kThreads}},
+      {"--min-value", {Of::kThreads}},
+      {"--peaks", {Of::kThreads}},
+      {"--thread-attribution", {Of::kThreads}},
+      {"--counter", {Of::kCounters}},
+      {"--gc", {Of::kCounters}},
+  };
+  return options;
+}
 
-// Returns the exit code.
-int SayTooLate(const RereadFile& file, const Console& console) {
-  console.Say(absl::StrCat(file.shown_name(), ": the run ended before --from"));
-  return kExitUsage;
+std::vector<GroupBy> GroupsOf(Of of) {
+  std::vector<GroupBy> groups = {GroupBy::kLine, GroupBy::kLibraryLine,
+                                 GroupBy::kFunction, GroupBy::kFile,
+                                 GroupBy::kThread};
+  if (of == Of::kHeap) {
+    groups.insert(groups.end(), {GroupBy::kTask, GroupBy::kAllocator,
+                                 GroupBy::kModule, GroupBy::kStack});
+  }
+  return groups;
+}
+
+// Nothing: live bytes beside the rest of RSS. Fails for what is no group.
+absl::StatusOr<std::optional<GroupBy>> ParseBy(Of of, const std::string& text) {
+  if (text.empty()) return GroupBy::kLine;
+  if (of == Of::kRss && text == "heap") return std::nullopt;
+  const std::vector<GroupBy> groups = GroupsOf(of);
+  const std::optional<GroupBy> by = ParseGroupBy(text, groups);
+  if (by.has_value()) return by;
+  std::vector<absl::string_view> names;
+  for (const GroupBy group : groups) names.push_back(GroupByName(group));
+  if (of == Of::kRss) names.push_back("heap");
+  return ExpectedOneOf(names, text);
+}
+
+absl::StatusOr<uint64_t> ParseInterval(absl::string_view text) {
+  const std::optional<uint64_t> us = ParseDuration(text);
+  if (us.has_value() && *us > 0) return *us;
+  return Expected("a time such as 60s or 500ms", text);
+}
+
+absl::StatusOr<std::optional<uint64_t>> ParseRebase(absl::string_view text) {
+  if (text == "auto") return std::optional<uint64_t>();
+  const absl::StatusOr<uint64_t> bytes = ParseBytes(text);
+  if (bytes.ok()) return std::optional<uint64_t>(*bytes);
+  return Expected("auto or a size such as 30M", text);
 }
 
 class TimelineCommand final : public ReportCommand {
  public:
   TimelineCommand()
       : ReportCommand(
-            "timeline", "RSS over time by place, as a picture or CSV",
-            "Draws RSS over time, stacked by the places that held most of it. "
-            "It needs a run with page events; --by heap needs heap events. "
-            "Without heap events nobody knows who holds a page: there it is "
-            "charged to who touched it first.\n\n"
-            "--threads draws a lane for each thread below RSS: which of your "
-            "functions ran, where every event was logged, and what memory the "
-            "thread took. A run with the GIL, states or tasks shows when "
-            "it ran, waited and slept, or whose step it ran.") {}
+            "timeline",
+            "RSS, live bytes, threads or counters over time, as a picture",
+            "Shows what moved over time: RSS by place (the default), with --of "
+            "live bytes by place, the memory of each thread, or CPU, "
+            "descriptors and other counters.\n\n"
+            "Of RSS it needs a run with page events; --by heap needs heap "
+            "events. Without heap events nobody knows who holds a page: there "
+            "it is charged to who touched it first. --threads draws a lane for "
+            "each thread below RSS: which of your functions ran, where every "
+            "event was logged, and what memory the thread took. A run with the "
+            "GIL, states or tasks shows when it ran, waited and slept, or "
+            "whose step it ran.\n\n"
+            "--of heap needs a run with heap events.\n\n"
+            "--of threads draws a line for each thread, what it brought less "
+            "what it gave back, and one for the process. Peaks have the "
+            "numbers of `pymemreport peaks`; of more than 24 the largest of "
+            "each 24th of the time are shown. Where no calls are known the "
+            "highest point of each line is numbered. Growth is by page faults. "
+            "Where pages were not seen to come, the lines are each thread's "
+            "live heap. Without heap events either, they are what RSS changed "
+            "by at a thread's own events.\n\n"
+            "--of counters says what the process was like: RSS, PSS, live "
+            "heap, CPU, page faults, open descriptors, runs of Python's cycle "
+            "collector, and the counters that the program gave to "
+            "pymemrun.counter(). Into a file whose name ends in .svg it draws "
+            "RSS and CPU. It needs a run that recorded counters. The curve of "
+            "a total, such as CPU or page faults, shows how fast it grew. A "
+            "total counts from the beginning of the process. The live heap is "
+            "what heap events tell.") {}
 
+  std::vector<OldName> OldNames() const override {
+    return {{"history", {"--of", "heap"}},
+            {"graph", {"--of", "threads"}},
+            {"counters", {"--of", "counters"}}};
+  }
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
-  std::string OfOneRun() const override { return "a timeline"; }
+  std::string OfOneRun() const override {
+    const bool as_text = !svg() && !csv() && !options_.table.json;
+    switch (options_.of) {
+      case Of::kRss:
+        return "a timeline";
+      case Of::kThreads:
+        return "a graph";
+      case Of::kHeap:
+        return as_text ? "" : "a table of series";
+      case Of::kCounters:
+        return svg() ? "a picture" : "";
+    }
+    return "";
+  }
   std::string NotForTerminal() const override {
-    return as_svg_ ? "pictures" : "";
+    return svg() ? "pictures" : "";
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  int DrawThreads(RereadFile* file, const Console& console,
-                  OutputBuffer* output) const;
+  void AddChoosing(CLI::App* app);
+  void AddOfThreads(CLI::App* app);
+  bool csv() const {
+    return options_.table.csv || (format_svg_.has_value() && !*format_svg_);
+  }
+  bool asks_svg() const { return svg_ || format_svg_.value_or(false); }
+  bool svg() const;
+  std::string LanesProblem() const;
+  std::string CountersProblem() const;
+  void Print(const Drawing& drawing, OutputBuffer* output) const;
 
-  bool as_svg_ = true, threads_ = false;
-  CLI::Option* by_option_ = nullptr;
-  std::optional<GroupBy> by_ =
-      GroupBy::kLine;  // nothing: live bytes beside RSS
-  // Who holds it, not who touched it first; nothing: where blocks are known.
-  std::optional<bool> held_;
-  static constexpr uint64_t kUsualTop = 8, kUsualLanes = 24;
-  // Places with a series of their own; or threads with a lane.
-  std::optional<uint64_t> top_;
-  // Where the picture begins and ends, and the highest RSS in between.
-  struct Part {
-    uint64_t from_us = 0, to_us = 0, peak_us = 0, peak_bytes = 0;
-  };
-  // Nothing: there is no such part, which has been said; *code is what to exit
-  // with.
-  std::optional<Part> FindPart(RereadFile* file,
-                               std::unique_ptr<RunMoments>* finder,
-                               const Console& console, int* code) const;
-
-  std::unique_ptr<TimelineReplay> NewReplay(const Part& part, bool held,
-                                            const RunMoments& finder,
-                                            const RereadFile& file) const;
-
-  TableView view_;
-  std::string thread_;
-  std::optional<Moment> from_, to_;
+  TimelineOptions options_;
+  std::string by_;
+  bool lanes_ = false, svg_ = false;
+  std::optional<bool> format_svg_;
+  const CLI::App* app_ = nullptr;  // while options are looked at
 };
 
 void TimelineCommand::AddOptions(CLI::App* app) {
+  app_ = app;
   files_.AddOne(app);
-  AddChoice<bool>(app, "--format", &as_svg_, {{"svg", true}, {"csv", false}},
-                  "FORMAT", "Print svg (default) or csv.");
-  app->add_flag("--threads", threads_,
-                "Draw a lane for each thread: the --top 24 that did most, and "
-                "one for the others together.");
-  by_option_ = AddChoice<std::optional<GroupBy>>(
-      app, "--by", &by_,
-      {{"line", GroupBy::kLine},
-       {"library-line", GroupBy::kLibraryLine},
-       {"function", GroupBy::kFunction},
-       {"file", GroupBy::kFile},
-       {"thread", GroupBy::kThread},
-       {"heap", std::nullopt}},
-      "KIND",
-      "Group by line (default; your code's), library-line (the innermost), "
-      "function (Python's), file, thread; or heap: live bytes of Python and of "
-      "C code, and the rest of RSS.");
+  AddChoice<Of>(
+      app, "--of", &options_.of,
+      {{kOfNames[Of::kRss], Of::kRss},
+       {kOfNames[Of::kHeap], Of::kHeap},
+       {kOfNames[Of::kThreads], Of::kThreads},
+       {kOfNames[Of::kCounters], Of::kCounters}},
+      "WHAT",
+      "Show rss (default) or heap, the live bytes, by place; threads, "
+      "the memory of each; or counters, the process's and yours.");
+  AddChoosing(app);
+  AddOfThreads(app);
+  app->add_option("--counter", options_.names,
+                  "Show this counter only. Repeatable.")
+      ->type_name("NAME");
+  app->add_flag("--gc", options_.gc_runs,
+                "List the runs of the cycle collector, the longest first.");
   AddChoice<std::optional<bool>>(
-      app, "--owner", &held_, {{"touch", false}, {"heap", true}}, "KIND",
-      "Charge memory to who allocated the blocks in it (heap, the default), or "
-      "to who touched its pages first (touch).");
-  AddTop(app, &top_, kUsualTop, "Stack the N places with the highest peaks");
-  AddFiles(app, "places of ", &view_);
-  AddThread(app, &thread_);
-  AddParsed(app, "--from", &from_, ParseMoment, "T",
-            "Begin at this moment, named as --at names it elsewhere.");
-  AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
+      app, "--format", &format_svg_, {{"svg", true}, {"csv", false}}, "FORMAT",
+      "Print svg (default of rss and threads) or csv.");
+  app->add_flag("--svg", svg_, "Draw a picture, whatever the output's name.");
+  options_.table.Add(app, 10, ": a row for each moment, value or run");
   AddOwn(app);
   files_.AddOutput(app);
-  SetUsualOptions(
-      app, {"--format", "--by", "--threads", "--top", "--thread", "--output"});
+  SetUsualOptions(app, {"--of", "--by", "--threads", "--from", "--to", "--csv",
+                        "--output"});
 }
 
-std::unique_ptr<TimelineReplay> TimelineCommand::NewReplay(
-    const Part& part, bool held, const RunMoments& finder,
-    const RereadFile& file) const {
-  std::vector<uint64_t> moments =
-      PartSteps(part.from_us, part.to_us, part.peak_us);
-  if (!held) {
-    return std::make_unique<TimelineReplay>(*by_, std::move(moments),
-                                            finder.hindsight());
+// Which series are shown, and which part of the run.
+void TimelineCommand::AddChoosing(CLI::App* app) {
+  app->add_option("--by", by_,
+                  "Group by line (default; your code's), library-line (the "
+                  "innermost), function (Python's), file, thread; live bytes "
+                  "also by task (asyncio's), allocator, module, stack. RSS by "
+                  "heap: live bytes of Python and of C code, and the rest.")
+      ->option_text("KIND");
+  app->add_flag("--threads", lanes_,
+                "Draw a lane for each thread: the --top 24 that did most, and "
+                "one for the others together.");
+  AddChoice<std::optional<bool>>(
+      app, "--owner", &options_.held, {{"touch", false}, {"heap", true}},
+      "KIND",
+      "Charge memory to who allocated the blocks in it (heap, the default), or "
+      "to who touched its pages first (touch).");
+  AddParsed(
+      app, "--top", &options_.top,
+      [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
+      "N",
+      "Show a series for each of the N places or threads with the highest "
+      "peaks (8; of live bytes 10).");
+  AddParsed(app, "--interval", &options_.interval_us, ParseInterval, "TIME",
+            "Set the time between moments of live bytes: 60s, 500ms, 5m (a "
+            "sixtieth of the range).");
+  AddChoice<SeriesOrder>(
+      app, "--sort", &options_.order,
+      {{"peak", SeriesOrder::kPeak},
+       {"end", SeriesOrder::kEnd},
+       {"growth", SeriesOrder::kGrowth}},
+      "ORDER",
+      "Show places with the highest peak first (default), with the most at the "
+      "end, or the most growth. The end is the program's, where not all has "
+      "been freed yet, unless --to says it.");
+  AddFiles(app, "places of ", &options_.peaks.choice.view);
+  AddThread(app, &options_.peaks.choice.thread);
+  options_.range.Add(app);
+}
+
+void TimelineCommand::AddOfThreads(CLI::App* app) {
+  AddParsed(app, "--rebase", &options_.rebase, ParseRebase, "SIZE",
+            "Draw RSS less SIZE, so that the threads are not flat beside it: "
+            "auto (default; the lowest RSS that is shown), or a size.");
+  options_.peaks.AddRule(app);
+  AddParsed(
+      app, "--peaks", &options_.most_peaks,
+      [](absl::string_view text) { return ParseNumber(text, 1, kMostPeaks); },
+      "N", "Number at most N peaks (24), 1000 at most.");
+  options_.attribution.Add(app);
+}
+
+bool TimelineCommand::svg() const {
+  if (lanes_ || asks_svg()) return true;
+  if (csv() || options_.table.json) return false;
+  switch (options_.of) {
+    case Of::kRss:
+    case Of::kThreads:
+      return true;
+    case Of::kHeap:
+      return false;
+    case Of::kCounters:
+      return !options_.gc_runs && options_.names.empty() &&
+             IsPictureName(files_.output);
   }
-  return std::make_unique<HeldTimelineReplay>(
-      *by_, std::move(moments), part.peak_us, file.fd(), finder.hindsight());
+  return false;
 }
 
-std::string TimelineCommand::Problem() const {
-  if (threads_ && !as_svg_) return "--threads is a picture: no --format csv";
-  if (threads_ && (by_option_->count() > 0 || view_.chooses_files())) {
+std::string TimelineCommand::LanesProblem() const {
+  if (csv() || options_.table.json) {
+    return "--threads is a picture: no --format csv";
+  }
+  if (!by_.empty() || options_.view().chooses_files()) {
     return "--threads has lanes, and no places: it takes no --by, --file or "
            "--exclude";
   }
-  if (held_.has_value() && (threads_ || !by_.has_value())) {
+  return "";
+}
+
+std::string TimelineCommand::CountersProblem() const {
+  if (asks_svg() && (options_.gc_runs || !options_.names.empty())) {
+    return "--svg takes no --gc or --counter";
+  }
+  if (options_.gc_runs && !options_.names.empty()) {
+    return "--counter and --gc do not go together";
+  }
+  if (!options_.gc_runs && options_.table.given_limit.has_value()) {
+    return "--limit has no effect without --gc";
+  }
+  return "";
+}
+
+std::string TimelineCommand::Problem() const {
+  const Of of = options_.of;
+  for (const Limited& limited : LimitedOptions()) {
+    if (app_->get_option(limited.option)->count() == 0) continue;
+    const auto& kinds = limited.kinds;
+    if (std::find(kinds.begin(), kinds.end(), of) != kinds.end()) continue;
+    return absl::StrCat(
+        limited.option, " goes with --of ",
+        absl::StrJoin(kinds, " or ", [](std::string* text, Of kind) {
+          absl::StrAppend(text, kOfNames[kind]);
+        }));
+  }
+  if (asks_svg() && (csv() || options_.table.json)) {
+    return "give one of --csv, --json and --svg";
+  }
+  if (csv() && options_.table.json) return "give one of --csv and --json";
+  if (of == Of::kCounters) return CountersProblem();
+  if (options_.table.given_limit.has_value()) {
+    return "--limit: here --top N says how many places there are";
+  }
+  if (of == Of::kThreads) return "";
+  const auto by = ParseBy(of, by_);
+  if (!by.ok()) return absl::StrCat("--by: ", by.status().message());
+  const std::string problem = lanes_ ? LanesProblem() : "";
+  if (!problem.empty()) return problem;
+  if (options_.held.has_value() && (lanes_ || !by->has_value())) {
     return "--owner takes places: neither --threads nor --by heap";
   }
-  if (by_.has_value()) return FilesProblem(view_, *by_);
-  if (from_.has_value() || to_.has_value()) {
+  if (by->has_value()) return FilesProblem(options_.view(), **by);
+  if (options_.range.any()) {
     return "--by heap draws the whole run: it takes neither --from nor --to";
   }
-  return view_.chooses_files() || !thread_.empty()
+  return options_.view().chooses_files() || !options_.thread().empty()
              ? "--by heap has no places: it takes no --file, --exclude or "
                "--thread"
              : "";
 }
 
-int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
-                                 OutputBuffer* output) const {
-  int code = kExitOk;
-  MomentRange range;
-  std::unique_ptr<RunMoments> moments;
-  if (!FindRange(from_, to_, file, console, &moments, &range, &code)) {
-    return code;
-  }
-  const uint64_t to_us = std::min(range.to_us, LastMomentOf(file));
-  if (range.from_us > 0 && range.from_us >= to_us) {
-    return SayTooLate(*file, console);
-  }
-  ThreadNames names;
-  ThreadFilter wanted(thread_, &names.index());
-  if (wanted.any() && !file->Read(&names)) return kExitFailed;
-  if (SayNoThread(&wanted, file->shown_name(), console)) return kExitUsage;
-  LaneLevels levels(to_us, kReadColumns, range.from_us, to_.has_value());
-  levels.KeepThreads([&](uint32_t thread) { return wanted.Keeps(thread); });
-  if (!ReadLanes(file, &levels)) return kExitFailed;
-  const LaneChart chart = ThreadLanes(levels, top_.value_or(kUsualLanes));
-  if (chart.lanes.empty()) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": nobody saw what threads did: record calls "
-                             "(--min-drss 0), page faults, heap events, the "
-                             "GIL, states or tasks"));
-    return file->whole() ? kExitUsage : file->code();
-  }
-  PrintSvg(chart, output);
-  return std::max(code, file->code());
-}
-
-std::optional<TimelineCommand::Part> TimelineCommand::FindPart(
-    RereadFile* file, std::unique_ptr<RunMoments>* finder,
-    const Console& console, int* code) const {
-  const uint64_t last_us = (*finder)->last_us();
-  if (!from_.has_value() && !to_.has_value()) {
-    return Part{0, last_us, std::min((*finder)->RssPeak().time_us, last_us),
-                (*finder)->PeakBytes()};
-  }
-  MomentRange range;
-  if (!FindRange(from_, to_, file, console, finder, &range, code)) {
-    return std::nullopt;
-  }
-  range.to_us = std::min(range.to_us, last_us);
-  if (range.from_us >= range.to_us) {
-    *code = SayTooLate(*file, console);
-    return std::nullopt;
-  }
-  PartPeak peak(range.from_us, range.to_us, (*finder)->hindsight());
-  if (!file->Read(&peak)) {
-    *code = kExitFailed;
-    return std::nullopt;
-  }
-  return Part{range.from_us, range.to_us, peak.time_us(), peak.bytes()};
+void TimelineCommand::Print(const Drawing& drawing,
+                            OutputBuffer* output) const {
+  if (options_.as_svg) return PrintSvg(drawing.chart, output);
+  if (options_.table.as_text()) output->AppendLines(drawing.heading);
+  PrintTable(CurvesTable(drawing.curves), options_.table.format(), output);
 }
 
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
+  options_.as_svg = svg();
+  options_.table.csv = csv();
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  if (threads_) return DrawThreads(file.get(), console, output);
-  auto finder = RunMoments::Of(ReadingOf(file.get()));
-  if (finder == nullptr) return kExitFailed;
-  if (!by_.has_value()) {
-    return PrintHeapTimeline(as_svg_, *finder, file.get(), console, output);
-  }
-  if (SayNoPageEvents(*finder, *file, console)) {
-    return file->whole() ? kExitUsage : file->code();
-  }
+  if (lanes_) return PrintLanes(options_, file.get(), console, output);
+  Drawing drawing;
   int code = kExitOk;
-  const auto part = FindPart(file.get(), &finder, console, &code);
-  if (!part.has_value()) return code;
-  const bool has_heap = finder->header().heap() != HEAP_OFF;
-  if (held_.value_or(false) && !has_heap) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": --owner heap needs heap events: the run was "
-                             "made without"));
-    return kExitUsage;
+  bool is_drawn = false;
+  switch (options_.of) {
+    case Of::kRss:
+      options_.by = *ParseBy(options_.of, by_);
+      is_drawn = DrawRss(options_, file.get(), console, &drawing, &code);
+      break;
+    case Of::kHeap:
+      options_.by = *ParseBy(options_.of, by_);
+      is_drawn = DrawHeap(options_, output->terminal(), file.get(), console,
+                          &drawing, &code);
+      break;
+    case Of::kThreads:
+      is_drawn = DrawThreads(&options_, file.get(), console, &drawing, &code);
+      break;
+    case Of::kCounters:
+      return PrintCounters(options_, file.get(), console, output);
   }
-  const bool held = held_.value_or(has_heap);
-  const auto replay = NewReplay(*part, held, *finder, *file);
-  replay->KeepThreads(thread_);
-  if (!file->Read(replay.get())) return kExitFailed;
-  if (replay->by_scan() && !held && !thread_.empty()) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": --thread: pages were scanned: nobody saw which "
-                             "thread touched them (--owner heap has who "
-                             "allocated)"));
-    return kExitUsage;
-  }
-  if (SayNoThread(&replay->threads(), file->shown_name(), console)) {
-    return kExitUsage;
-  }
-  // What would be no more than a hairline needs no colour.
-  const uint64_t least_bytes = as_svg_ ? part->peak_bytes / kHairline : 0;
-  const Timeline line =
-      replay->Result(top_.value_or(kUsualTop), least_bytes, view_);
-  if (as_svg_) {
-    PrintSvg(ChartOf(*by_, held, *replay, line, part->peak_us), output);
-  } else {
-    PrintTable(TimelineTable(line), TableFormat::kCsv, output);
-  }
-  return file->code();
+  if (is_drawn) Print(drawing, output);
+  return code;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "readers/series/series.h"
+
 namespace pymemrun {
 
 void RssCurve::Add(uint64_t time_us, uint64_t rss_bytes) {
@@ -20,25 +22,12 @@ void RssCurve::Add(uint64_t time_us, uint64_t rss_bytes) {
 }
 
 std::vector<double> RssCurve::Values(uint64_t end_us, size_t count) const {
-  std::vector<double> values(count);
-  if (highest_.empty()) return values;
-  const double steps = std::max(
-      static_cast<double>(end_us) / static_cast<double>(step_us_), 1e-9);
-  double last = 0;
-  size_t next = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const double until = steps * static_cast<double>(i + 1) / count;
-    double most = 0;
-    for (; next < highest_.size() &&
-           (static_cast<double>(next) < until || i + 1 == count);
-         ++next) {
-      if (highest_[next] == 0) continue;
-      last = static_cast<double>(highest_[next]);
-      most = std::max(most, last);
-    }
-    values[i] = most > 0 ? most : last;
+  std::vector<TimedValue> readings;
+  for (size_t i = 0; i < highest_.size(); ++i) {
+    if (highest_[i] == 0) continue;
+    readings.push_back({i * step_us_, static_cast<double>(highest_[i])});
   }
-  return values;
+  return Resampled(readings, 0, end_us, count, 0);
 }
 
 }  // namespace pymemrun

@@ -227,6 +227,17 @@ TEST(GraphReportTest, BoundsOutsideTheRunAreRefused) {
   EXPECT_THAT(turned.err, HasSubstr("--to must be after --from"));
 }
 
+TEST(GraphReportTest, ItIsATimelineByItsOldName) {
+  TempFile file(PageEventsRun().Build());
+  for (const char* const format : {"--svg", "--csv", "--json"}) {
+    EXPECT_EQ(Report({"timeline", file.path(), "--of", "threads", format}).out,
+              Report({"graph", file.path(), format}).out);
+  }
+  const Printed wrong = Report({"graph", file.path(), "--by", "line"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--by goes with --of rss or heap"));
+}
+
 TEST(GraphReportTest, NamesAreEscaped) {
   StringSink sink;
   RunBuilder builder(&sink);

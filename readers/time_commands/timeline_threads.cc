@@ -345,7 +345,9 @@ bool ThreadReader::Read(Drawing* drawing, int* code) {
     return false;
   }
   *code = kExitFailed;
-  if (found == Found::kFailed || !ReadRss()) return false;
+  if (found == Found::kFailed) return false;
+  if (found_.curves.time_us.empty()) return SayTooLate(file_, console_, code);
+  if (!ReadRss()) return false;
   if (options_.as_svg) {
     if (!FindCalls()) return false;
     if (!knows_calls_) FindHighest();

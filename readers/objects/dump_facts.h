@@ -31,8 +31,6 @@ struct DumpFacts {
   std::optional<ObjectsEnd> end;  // none: the dump was cut off
   uint64_t lost_references = 0;   // to and from nodes that the file lacks
   bool has_root = true;           // false: the loader made one
-  // Of one of Meliae's: what is wrong in it, for people; empty: nothing.
-  std::string damage;
 };
 
 }  // namespace pymemrun

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "format/stream/status_util.h"
-#include "readers/objects/meliae_loader.h"
 #include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 #include "text/report_text.h"
@@ -28,6 +27,53 @@ ObjectNode MadeRoot(ObjectGraph* graph) {
   ObjectNode root;
   root.type = static_cast<uint32_t>(graph->types().size() - 1);
   return root;
+}
+
+// Makes a root that leads to modules, to nodes without parents, and to one of
+// each circle that is not reached otherwise. REQUIRES: the root has no edges.
+void AddMissingRoots(ObjectGraph* graph) {
+  const NodeId nodes = graph->nodes();
+  std::vector<bool> has_parent(nodes), is_reached(nodes);
+  for (const NodeId target : graph->arrays().targets) has_parent[target] = true;
+  struct Root {
+    NodeId node;
+    uint32_t name;
+  };
+  std::vector<Root> roots;
+  std::vector<NodeId> left;
+  const auto add = [&](NodeId root, uint32_t name) {
+    roots.push_back({root, name});
+    if (is_reached[root]) return;
+    left.push_back(root);
+    is_reached[root] = true;
+    while (!left.empty()) {
+      const NodeId node = left.back();
+      left.pop_back();
+      for (uint32_t e = graph->first_edge(node);
+           e < graph->first_edge(node + 1); ++e) {
+        if (is_reached[graph->target(e)]) continue;
+        is_reached[graph->target(e)] = true;
+        left.push_back(graph->target(e));
+      }
+    }
+  };
+  is_reached[kRootNode] = true;
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (graph->type_name(graph->type(node)) == "module") add(node, 0);
+  }
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (!has_parent[node] && !is_reached[node]) add(node, 0);
+  }
+  const uint32_t name = graph->AddName(kNotReached);
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (!is_reached[node]) add(node, name);
+  }
+  for (const Root& root : roots) {
+    // At the limit there is a root less.
+    graph->AddReference({kRootNode, root.node, root.name, EDGE_ROOT})
+        .IgnoreError();
+  }
+  graph->Finish();
 }
 
 }  // namespace
@@ -127,57 +173,9 @@ absl::Status DumpLoader::Finish() {
   return absl::OkStatus();
 }
 
-void AddMissingRoots(ObjectGraph* graph) {
-  const NodeId nodes = graph->nodes();
-  std::vector<bool> has_parent(nodes), is_reached(nodes);
-  for (const NodeId target : graph->arrays().targets) has_parent[target] = true;
-  struct Root {
-    NodeId node;
-    uint32_t name;
-  };
-  std::vector<Root> roots;
-  std::vector<NodeId> left;
-  const auto add = [&](NodeId root, uint32_t name) {
-    roots.push_back({root, name});
-    if (is_reached[root]) return;
-    left.push_back(root);
-    is_reached[root] = true;
-    while (!left.empty()) {
-      const NodeId node = left.back();
-      left.pop_back();
-      for (uint32_t e = graph->first_edge(node);
-           e < graph->first_edge(node + 1); ++e) {
-        if (is_reached[graph->target(e)]) continue;
-        is_reached[graph->target(e)] = true;
-        left.push_back(graph->target(e));
-      }
-    }
-  };
-  is_reached[kRootNode] = true;
-  for (NodeId node = 0; node < nodes; ++node) {
-    if (graph->type_name(graph->type(node)) == "module") add(node, 0);
-  }
-  for (NodeId node = 0; node < nodes; ++node) {
-    if (!has_parent[node] && !is_reached[node]) add(node, 0);
-  }
-  const uint32_t name = graph->AddName(kNotReached);
-  for (NodeId node = 0; node < nodes; ++node) {
-    if (!is_reached[node]) add(node, name);
-  }
-  for (const Root& root : roots) {
-    // At the limit there is a root less.
-    graph->AddReference({kRootNode, root.node, root.name, EDGE_ROOT})
-        .IgnoreError();
-  }
-  graph->Finish();
-}
-
 void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
                 const Console& console) {
   const DumpFacts& facts = graph.facts();
-  if (!facts.damage.empty()) {
-    console.Say(absl::StrCat(name, ": ", facts.damage));
-  }
   if (!facts.end.has_value()) {
     console.Say(absl::StrCat(name,
                              ": the dump was cut off; what came before was "
@@ -206,8 +204,6 @@ void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
 
 namespace {
 
-constexpr size_t kShownBytes = 512;
-
 // What reads frames speaks of run files.
 absl::Status OfDump(const absl::Status& status) {
   return absl::Status(
@@ -224,17 +220,11 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
   FdSource source(file.fd());
   auto graph = std::make_unique<ObjectGraph>();
   if (!details) graph->OmitDetails();
-  PeekedSource peeked(&source);
-  peeked.Peek(kShownBytes);  // of what turns out to be no dump
-  if (LooksLikeMeliae(&peeked)) {
-    RETURN_IF_ERROR(LoadMeliae(&peeked, graph.get()));
-    return graph;
-  }
   DumpLoader loader(graph.get());
   loader.TellDamage(teller);
   loader.BoundBy(&source);
   ReadResult result;
-  RETURN_IF_ERROR(OfDump(ReadStream(&peeked, {}, &loader, &result)));
+  RETURN_IF_ERROR(OfDump(ReadStream(&source, {}, &loader, &result)));
   RETURN_IF_ERROR(loader.Finish());
   *damages = result.damages;
   return graph;
@@ -265,7 +255,7 @@ std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
   uint64_t damages = 0;
   auto graph = Load(**file, details, &teller, &damages);
   if (!graph.ok()) return fail(name, graph.status());
-  if (damages > 0 || !(*graph)->facts().damage.empty()) *code = kExitFailed;
+  if (damages > 0) *code = kExitFailed;
   const std::string still_written = WhyNoEnd((*file)->fd());
   if (still_written.empty()) {
     SayDumpEnd(name, **graph, console);

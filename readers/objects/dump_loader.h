@@ -58,16 +58,12 @@ class DumpLoader : public RecordVisitor {
   bool has_begin_ = false;
 };
 
-// Makes a root that leads to modules, to nodes without parents, and to one of
-// each circle that is not reached otherwise. REQUIRES: the root has no edges.
-void AddMissingRoots(ObjectGraph* graph);
-
 // Says how the dump ended, where it did not end well.
 void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
                 const Console& console);
 
-// Loads the dump at `path`, which may be one of Meliae's, as far as it can be
-// read. Fails when nothing can be.
+// Loads the dump at `path`, as far as it can be read. Fails when nothing can
+// be.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
     const std::string& path);
 

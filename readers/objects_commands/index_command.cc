@@ -46,9 +46,7 @@ class IndexCommand final : public ObjectsCommand {
     ShowBehind("FILE", app);
     app->add_option_function<std::string>(
            "FILE", [this](const std::string& path) { files_.paths = {path}; },
-           "A dump of the object graph, or one of Meliae's; a folder stands "
-           "for "
-           "the dumps in it.")
+           "A dump of the object graph; a folder stands for the dumps in it.")
         ->required()
         ->option_text("");
     app->add_option("-o,--output", path_,

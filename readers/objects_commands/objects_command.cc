@@ -178,9 +178,10 @@ void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   ShowBehind("FILE", app);
   // So many, so that what follows is the object.
-  app->add_option("FILE", files_.paths,
-                  "A dump of the object graph, or one of Meliae's; a folder "
-                  "stands for the dumps in it; - reads standard input.")
+  app->add_option(
+         "FILE", files_.paths,
+         "A dump of the object graph; a folder stands for the dumps in "
+         "it; - reads standard input.")
       ->required()
       ->expected(static_cast<int>(files_before_))
       ->allow_extra_args(false)

@@ -265,7 +265,6 @@ void DefineDump(DumpClass* dump) {
       [](const ObjectDump& self) {
         const auto& end = self.graph().facts().end;
         return end.has_value() && end->outcome() == ObjectsEnd::COMPLETE &&
-               self.graph().facts().damage.empty() &&
                self.graph().facts().lost_references == 0;
       },
       "Whether the dump has all objects.");
@@ -372,11 +371,10 @@ void DefineObjects(py::module_* module) {
         return std::make_unique<ObjectDump>(path, run);
       },
       py::arg("path"), py::arg("run") = py::none(),
-      "Loads a dump of the object graph, or one of Meliae's. `run` is the run "
-      "file that tells where objects were allocated; None: the one beside the "
-      "dump, if there is one. Raises OSError where the system refuses, "
-      "ValueError for a file that holds none, and for a run that does not tell "
-      "it.");
+      "Loads a dump of the object graph. `run` is the run file that tells "
+      "where objects were allocated; None: the one beside the dump, if there "
+      "is one. Raises OSError where the system refuses, ValueError for a file "
+      "that holds none, and for a run that does not tell it.");
 }
 
 }  // namespace pymemrun

@@ -142,4 +142,27 @@ std::string ObjectRunBuilder::Write() const {
   return sink.contents();
 }
 
+absl::Status BuildDescribedGraph(std::istream* in, ByteSink* out) {
+  ObjectRunBuilder builder;
+  builder.header().clear_pid();  // it is of no process
+  std::string what, type, length, text;
+  for (uint64_t first = 0, second = 0; *in >> what >> first >> second;) {
+    if (what == "n") {
+      *in >> type >> length;
+      std::getline(in->ignore(), text);
+      const bool has_text = text != "-";
+      const auto node = builder.Add(
+          type, second, has_text ? std::optional(text) : std::nullopt);
+      builder.node(node).address = first;
+      if (length != "-") builder.node(node).length = std::stoull(length);
+    } else {
+      int kind = 0;
+      *in >> kind;
+      builder.Refer(static_cast<uint32_t>(first), static_cast<uint32_t>(second),
+                    static_cast<EdgeKind>(kind));
+    }
+  }
+  return out->Append(builder.Write());
+}
+
 }  // namespace pymemrun

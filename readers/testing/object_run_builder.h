@@ -3,11 +3,13 @@
 #define PYMEMRUN_READERS_TESTING_OBJECT_RUN_BUILDER_H_
 
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "format/objects/object_node.h"
 #include "format/stream/byte_io.h"
 #include "format/trace.pb.h"
@@ -64,6 +66,12 @@ class ObjectRunBuilder {
   std::vector<Record> definitions_;
   std::vector<Described> nodes_;
 };
+
+// Writes the dump of a graph that is told in lines. "n ADDRESS SIZE TYPE LENGTH
+// TEXT" is a node, from 1 on; "-" stands for a length or a text that it has
+// not, and TEXT goes on to the end of the line. "e FROM TO KIND" is a
+// reference; the root is 0.
+absl::Status BuildDescribedGraph(std::istream* in, ByteSink* out);
 
 }  // namespace pymemrun
 

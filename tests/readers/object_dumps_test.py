@@ -1,11 +1,10 @@
 """Dumps of the object graph, read by pymemobj and pymemrun_reader: they tell what an
-oracle in Python tells of the same objects. The dump is one of Meliae's form, which this
-test makes of its own interpreter."""
+oracle in Python tells of the same objects. This test describes its own interpreter, and
+`pymemrun-generate` writes that as a dump."""
 import collections
 import csv
 import gc
 import io
-import json
 import os
 import subprocess
 import sys
@@ -19,6 +18,9 @@ try:
 except ImportError:
     pymemrun_reader = None
 PYMEMOBJ = os.environ['PYMEMOBJ_BIN']
+GENERATE = os.path.join(os.path.dirname(PYMEMOBJ), 'pymemrun-generate')
+# Of EdgeKind in objects.proto.
+OTHER, KEY, VALUE, INDEX, TYPE, DICT, ROOT = 0, 2, 3, 4, 5, 6, 13
 
 
 class Cache:
@@ -27,7 +29,7 @@ class Cache:
 
 
 class Objects:
-    """What the modules of this interpreter lead to, as Meliae would dump it."""
+    """What the modules of this interpreter lead to, each with its referents."""
 
     def __init__(self):
         self.planted = types.ModuleType('planted')
@@ -43,7 +45,7 @@ class Objects:
             # Classes and other modules lead to all that is imported here.
             ends = isinstance(one, (type, types.FrameType, types.ModuleType))
             referents = [] if ends and one not in roots else gc.get_referents(one)
-            if type(one) is dict:  # keys and values, as that tool has it
+            if type(one) is dict:  # keys and values in turn
                 referents = [each for item in one.items() for each in item]
             self.by_address[id(one)] = one
             self.refs[id(one)] = [id(other) for other in referents if id(other) not in own]
@@ -53,29 +55,65 @@ class Objects:
 
     def line(self, address):
         one = self.by_address[address]
-        fields = {'address': address, 'type': type(one).__name__, 'size': self.sizes[address]}
+        text = length = '-'
         if isinstance(one, type) or isinstance(one, (types.ModuleType, types.FunctionType)):
-            fields['name'] = one.__name__
+            text = one.__name__
         if type(one) is str:
-            fields['value'] = one[:100]
+            text = one[:100].translate({10: ' ', 13: ' '})
         if type(one) in (str, tuple, list, dict, set):
-            fields['len'] = len(one)
-        return json.dumps(dict(fields, refs=self.refs[address]))
+            length = len(one)
+        return 'n %d %d %s %s %s\n' % (address, self.sizes[address], type(one).__name__, length,
+                                       text.encode('ascii', 'replace').decode())
 
-    def without(self, address):
-        """The addresses that no reference leads to when there is no such object. Modules and
-        what no other object refers to are roots, as readers of such dumps have it."""
-        referred = {to for tos in self.refs.values() for to in tos}
-        left = [a for a in self.refs if type(self.by_address[a]).__name__ == 'module'
-                or a not in referred]
-        reached = set()
+    def kind(self, address, index, to):
+        one, of, all_refs = self.by_address[to], type(self.by_address[address]), self.refs[address]
+        if of is dict:
+            return (KEY, VALUE)[index % 2]
+        if of in (list, tuple):
+            return INDEX
+        if isinstance(one, type) and to == all_refs[-1]:
+            return TYPE
+        # An instance that has two references has its dictionary and its type.
+        is_dict = type(one) is dict and index == 0 and (len(all_refs) == 2 or of is types.ModuleType)
+        return DICT if is_dict else OTHER
+
+    def description(self):
+        """For pymemrun-generate --graph: nodes, the root's references, and all others."""
+        numbers = {address: number for number, address in enumerate(self.refs, 1)}
+        yield from map(self.line, self.refs)
+        for address in self.roots():
+            yield 'e 0 %d %d\n' % (numbers[address], ROOT)
+        for address, tos in self.refs.items():
+            for index, to in enumerate(tos):
+                if to in numbers:
+                    yield 'e %d %d %d\n' % (numbers[address], numbers[to],
+                                           self.kind(address, index, to))
+
+    def reached(self, roots, without=None):
+        left, reached = list(roots), set()
         while left:
             one = left.pop()
-            if one in reached or one == address or one not in self.refs:
+            if one in reached or one == without or one not in self.refs:
                 continue
             reached.add(one)
             left += self.refs[one]
-        return set(self.refs) - reached
+        return reached
+
+    def roots(self):
+        """Modules, what no other object refers to, and one of each circle beside these."""
+        referred = {to for tos in self.refs.values() for to in tos}
+        roots = [a for a in self.refs if type(self.by_address[a]).__name__ == 'module'
+                 or a not in referred]
+        reached = self.reached(roots)
+        for address in self.refs:
+            if address not in reached:
+                roots.append(address)
+                reached |= self.reached([address])
+        return roots
+
+    def without(self, address):
+        """The addresses that no reference leads to when there is no such object."""
+        return set(self.refs) - self.reached(self.roots(), address)
 
 
 class ObjectDumps(unittest.TestCase):
@@ -86,10 +124,10 @@ class ObjectDumps(unittest.TestCase):
         gc.disable()
         cls.addClassCleanup(gc.enable)
         cls.objects = Objects()
-        cls.path = os.path.join(folder.name, 'old.json')
-        with open(cls.path, 'w', encoding='utf-8') as file:
-            for address in cls.objects.refs:
-                file.write(cls.objects.line(address) + '\n')
+        cls.path = os.path.join(folder.name, 'self.obj.pb')
+        with open(cls.path, 'wb') as file:
+            subprocess.run([GENERATE, '--graph'], check=True, stdout=file,
+                           input=''.join(cls.objects.description()).encode())
         cls.cache = id(cls.objects.planted.CACHE)
         gone = cls.objects.without(cls.cache)
         cls.retained = sum(cls.objects.sizes[a] for a in gone)

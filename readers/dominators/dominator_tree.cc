@@ -196,7 +196,7 @@ void DominatorTree::Retain(std::vector<uint64_t>* sizes) const {
 }
 
 DominatorTree::Children DominatorTree::ChildrenOf(
-    const std::vector<uint32_t>& dominators) {
+    absl::Span<const uint32_t> dominators) {
   Children children;
   const size_t nodes = dominators.size();
   children.first.assign(nodes + 1, 0);

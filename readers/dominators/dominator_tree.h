@@ -61,7 +61,7 @@ class DominatorTree {
   };
   Children ChildrenOf() const { return ChildrenOf(dominators_); }
   // The same of the dominators of a tree that is not there any more.
-  static Children ChildrenOf(const std::vector<uint32_t>& dominators);
+  static Children ChildrenOf(absl::Span<const uint32_t> dominators);
 
  private:
   explicit DominatorTree(uint32_t root) : root_(root) {}

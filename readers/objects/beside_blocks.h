@@ -2,10 +2,10 @@
 #ifndef PYMEMRUN_READERS_OBJECTS_BESIDE_BLOCKS_H_
 #define PYMEMRUN_READERS_OBJECTS_BESIDE_BLOCKS_H_
 
+#include <algorithm>
 #include <cstdint>
 
-#include "readers/columns/number_column.h"
-#include "readers/objects/stored_graph.h"
+#include "readers/objects/grown_array.h"
 
 namespace pymemrun {
 
@@ -15,46 +15,30 @@ struct BesideBlock {
 };
 
 // One for some of the nodes, by rising node. Not thread safe.
-class BesideBlocks {
- public:
-  // From now on they are these, which must outlive it.
-  void Use(const StoredGraph& stored) {
-    nodes_.Use(&stored.beside_nodes);
-    addresses_.Use(&stored.besides);
-    bytes_.Use(&stored.beside_bytes);
-  }
+struct BesideBlocks {
   void Add(uint32_t node, const BesideBlock& block) {
-    nodes_.own().push_back(node);
-    addresses_.own().push_back(block.address);
-    bytes_.own().push_back(block.bytes);
+    nodes.push_back(node);
+    addresses.push_back(block.address);
+    bytes.push_back(block.bytes);
   }
 
-  uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
-  uint32_t node(uint32_t i) const { return nodes_[i]; }
-  BesideBlock operator[](uint32_t i) const {
-    return {addresses_[i], bytes_[i]};
-  }
+  uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
+  BesideBlock operator[](uint32_t i) const { return {addresses[i], bytes[i]}; }
   // Which of them is this node's; size(): none.
   uint32_t Find(uint32_t node) const {
-    uint32_t at = 0, end = size();
-    while (at < end) {
-      const uint32_t middle = at + (end - at) / 2;
-      if (nodes_[middle] < node) {
-        at = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return at < size() && nodes_[at] == node ? at : size();
+    const uint32_t* const found =
+        std::lower_bound(nodes.begin(), nodes.end(), node);
+    return found != nodes.end() && *found == node
+               ? static_cast<uint32_t>(found - nodes.begin())
+               : size();
   }
   BesideBlock Of(uint32_t node) const {
     const uint32_t at = Find(node);
     return at < size() ? (*this)[at] : BesideBlock();
   }
 
- private:
-  NumberColumn<uint32_t> nodes_;
-  NumberColumn<uint64_t> addresses_, bytes_;
+  GrownArray<uint32_t> nodes;
+  GrownArray<uint64_t> addresses, bytes;
 };
 
 }  // namespace pymemrun

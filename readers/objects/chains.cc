@@ -40,14 +40,16 @@ namespace {
 class ChainSearch {
  public:
   ChainSearch(const ObjectGraph& graph, const Parents& parents,
-              const MappedColumn* distances)
-      : graph_(graph), parents_(parents), stored_(distances) {
-    if (stored_ == nullptr) distance_ = Distances(graph);
+              absl::Span<const uint32_t> distances)
+      : graph_(graph), parents_(parents), distance_(distances) {
+    if (!distances.empty()) return;
+    own_distances_ = Distances(graph);
+    distance_ = own_distances_;
   }
 
   std::vector<Chain> Find(NodeId node, size_t count) {
     std::vector<Chain> chains;
-    const uint32_t distance = DistanceOf(node);
+    const uint32_t distance = distance_[node];
     if (distance == kNoNode || node == kRootNode) return chains;
     steps_.push_back({node, kNoStep, 0, 0, distance});
     open_.push({distance, 0});
@@ -80,22 +82,18 @@ class ChainSearch {
     }
   };
 
-  uint32_t DistanceOf(NodeId node) const {
-    if (stored_ == nullptr) return distance_[node];
-    return static_cast<uint32_t>((*stored_)[node]) - 1;
-  }
   void Extend(uint32_t at) {
     for (const uint32_t edge : parents_.EdgesTo(steps_[at].node)) {
       if (graph_.kind(edge) == EDGE_WEAK || steps_.size() >= kMostSteps) {
         continue;
       }
       const NodeId parent = graph_.SourceOf(edge);
-      const uint32_t distance = DistanceOf(parent);
+      const uint32_t distance = distance_[parent];
       if (distance == kNoNode || IsIn(parent, distance, at)) continue;
       const uint32_t length = steps_[at].length + 1;
       open_.push({length + distance, static_cast<uint32_t>(steps_.size())});
-      steps_.push_back({parent, at, edge, length,
-                        std::min(distance, steps_[at].nearest)});
+      steps_.push_back(
+          {parent, at, edge, length, std::min(distance, steps_[at].nearest)});
     }
   }
   // A chain that leads straight to the root needs no look at all of it.
@@ -117,8 +115,8 @@ class ChainSearch {
 
   const ObjectGraph& graph_;
   const Parents& parents_;
-  const MappedColumn* const stored_;
-  std::vector<uint32_t> distance_;  // empty: they are stored
+  std::vector<uint32_t> own_distances_;
+  absl::Span<const uint32_t> distance_;
   uint64_t looked_at_ = 0;
   std::vector<Step> steps_;
   std::priority_queue<Open> open_;
@@ -129,13 +127,20 @@ class ChainSearch {
 std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count,
-                                  const MappedColumn* distances) {
+                                  absl::Span<const uint32_t> distances) {
   return ChainSearch(graph, parents, distances).Find(node, count);
 }
 
-RootChains::RootChains(const ObjectGraph& graph, const MappedColumn* last_edges)
-    : graph_(graph), stored_(last_edges), level_({kRootNode}) {
-  if (stored_ == nullptr) edge_to_.assign(graph.nodes(), kNoEdge);
+RootChains::RootChains(const ObjectGraph& graph,
+                       absl::Span<const uint32_t> last_edges)
+    : graph_(graph) {
+  if (!last_edges.empty()) {
+    edge_to_.Borrow(last_edges);  // there is no level to search
+    return;
+  }
+  level_ = {kRootNode};
+  edge_to_.resize(graph.nodes());
+  std::fill(edge_to_.begin(), edge_to_.end(), kNoEdge);
 }
 
 // Each level goes in the order of the nodes, so of equally short chains that of
@@ -172,7 +177,6 @@ void RootChains::Follow(uint32_t edge, std::vector<NodeId>* next) {
 
 uint32_t RootChains::LastEdgeTo(NodeId node) {
   if (node == kRootNode) return kNoEdge;
-  if (stored_ != nullptr) return static_cast<uint32_t>((*stored_)[node]) - 1;
   while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
   return edge_to_[node];
 }

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "readers/columns/mapped_column.h"
+#include "absl/types/span.h"
+#include "readers/objects/grown_array.h"
 #include "readers/objects/object_graph.h"
 #include "readers/objects/parents.h"
 
@@ -18,12 +19,11 @@ using Chain = std::vector<uint32_t>;
 // Of the chains from the root to `node` the shortest, at most `count`, shortest
 // first; of equally long ones in the order of the file. No chain comes to a
 // node twice. Weak references are in none. Empty: nothing keeps it alive, or it
-// is the root. `distances`: what Distances() gave, each one higher; null: they
-// are found.
+// is the root. `distances`: what Distances() gave; empty: they are found.
 std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count,
-                                  const MappedColumn* distances = nullptr);
+                                  absl::Span<const uint32_t> distances = {});
 
 // How many references each node is away from the root; kNoNode: it is not
 // reached.
@@ -36,10 +36,10 @@ std::vector<uint32_t> Distances(const ObjectGraph& graph);
 // safe.
 class RootChains {
  public:
-  // The graph must outlive it. `last_edges`: of each node what LastEdgeTo() gave,
-  // one higher; null: they are found.
+  // The graph must outlive it, and so must `last_edges`: of each node what
+  // LastEdgeTo() gave; empty: they are found.
   explicit RootChains(const ObjectGraph& graph,
-                      const MappedColumn* last_edges = nullptr);
+                      absl::Span<const uint32_t> last_edges = {});
   Chain To(NodeId node);
   // The last edge of the node's chain; kNoChainEdge: it has none.
   static constexpr uint32_t kNoChainEdge = ~uint32_t{0};
@@ -50,8 +50,7 @@ class RootChains {
   void Follow(uint32_t edge, std::vector<NodeId>* next);
 
   const ObjectGraph& graph_;
-  const MappedColumn* const stored_;
-  std::vector<uint32_t> edge_to_;  // the last of each node's chain, so far
+  GrownArray<uint32_t> edge_to_;   // the last of each node's chain, so far
   std::vector<NodeId> level_;      // the nodes that were found last
   std::vector<uint32_t> globals_;  // edges to them, for later
 };

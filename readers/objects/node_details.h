@@ -1,4 +1,5 @@
-// The details of nodes as bytes: one node behind the other, each with what it has.
+// The details of nodes as bytes: one node behind the other, each with what it
+// has.
 #ifndef PYMEMRUN_READERS_OBJECTS_NODE_DETAILS_H_
 #define PYMEMRUN_READERS_OBJECTS_NODE_DETAILS_H_
 
@@ -9,14 +10,6 @@
 #include "readers/objects/dump_facts.h"
 
 namespace pymemrun {
-
-// Where the details of a graph lie that is not loaded.
-class StoredDetails {
- public:
-  virtual ~StoredDetails() = default;
-  // Views are valid as long as this.
-  virtual NodeDetails Of(NodeId node) const = 0;
-};
 
 void AppendNodeDetails(const ObjectNode& node, std::string* bytes);
 void AppendNodeDetails(const NodeDetails& details, std::string* bytes);

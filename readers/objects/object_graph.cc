@@ -30,32 +30,35 @@ void ObjectGraph::AddType(const ObjectTypeDef& type) {
 }
 
 uint32_t ObjectGraph::AddName(absl::string_view text) {
-  names_.emplace_back(text);
-  return static_cast<uint32_t>(names_.size() - 1);
+  arrays_.name_bytes.append(text.data(), text.size());
+  arrays_.name_ends.push_back(arrays_.name_bytes.size());
+  return name_count() - 1;
 }
 
 void ObjectGraph::AppendDetails(const ObjectNode& node) {
-  if (types_of_.size() % kDetailsStep == 0) {
-    details_at_.push_back(details_.size());
+  if (nodes() % GraphArrays::kDetailsStep == 0) {
+    arrays_.details_at.push_back(arrays_.details.size());
   }
   std::string details;
   AppendNodeDetails(node, &details);
-  details_.append(details.data(), details.size());
+  arrays_.details.append(details.data(), details.size());
 }
 
 void ObjectGraph::AddNode(const ObjectNode& node) {
   if (!omits_details_) AppendDetails(node);
-  addresses_.own().push_back(node.address);
+  arrays_.addresses.push_back(node.address);
   if (node.beside_bytes > 0) {
-    besides_.Add(nodes(), {node.beside, node.beside_bytes});
+    arrays_.besides.Add(nodes(), {node.beside, node.beside_bytes});
   }
-  if (node.size_bytes >= kLargeSize) {
-    large_sizes_[nodes()] = node.size_bytes;
+  constexpr uint64_t kLarge = GraphArrays::kLargeSize;
+  if (node.size_bytes >= kLarge) {
+    arrays_.large_nodes.push_back(nodes());
+    arrays_.large_sizes.push_back(node.size_bytes);
   }
-  sizes_.push_back(
-      static_cast<uint32_t>(std::min<uint64_t>(node.size_bytes, kLargeSize)));
-  flags_.own().push_back(static_cast<uint8_t>(node.flags));
-  types_of_.own().push_back(node.type);
+  arrays_.sizes.push_back(
+      static_cast<uint32_t>(std::min(node.size_bytes, kLarge)));
+  arrays_.flags.push_back(static_cast<uint8_t>(node.flags));
+  arrays_.types.push_back(node.type);
   if (!types_[node.type].synthetic()) {
     ++objects_;
     total_bytes_ += node.size_bytes;
@@ -64,27 +67,28 @@ void ObjectGraph::AddNode(const ObjectNode& node) {
 
 absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
   // MergeLate() counts in 32 bits.
-  if (targets_.size() + late_.size() + 1 >=
+  if (arrays_.targets.size() + late_.size() + 1 >=
       std::numeric_limits<uint32_t>::max()) {
     return absl::ResourceExhaustedError(
         "the dump has more references than can be read");
   }
   // That of the last node that has references is known.
-  if (finished() || reference.from + 1 < first_edge_.size()) {
+  if (finished() || reference.from + 1 < arrays_.first_edges.size()) {
     late_.push_back(reference);
     return absl::OkStatus();
   }
   BeginEdges(reference.from + 1);
-  targets_.own().push_back(reference.target);
-  kinds_.own().push_back(static_cast<uint8_t>(reference.kind));
-  if (!omits_details_) names_of_.own().push_back(reference.name);
+  arrays_.targets.push_back(reference.target);
+  arrays_.kinds.push_back(static_cast<uint8_t>(reference.kind));
+  if (!omits_details_) arrays_.names.push_back(reference.name);
   return absl::OkStatus();
 }
 
 // Of the nodes below `end` that had no references yet they begin here.
 void ObjectGraph::BeginEdges(size_t end) {
-  while (first_edge_.size() < end) {
-    first_edge_.own().push_back(static_cast<uint32_t>(targets_.size()));
+  while (arrays_.first_edges.size() < end) {
+    arrays_.first_edges.push_back(
+        static_cast<uint32_t>(arrays_.targets.size()));
   }
 }
 
@@ -98,10 +102,10 @@ void ObjectGraph::Finish() {
 // last node on.
 void ObjectGraph::MergeLate() {
   if (late_.empty()) return;
-  GrownArray<uint32_t>& first_edges = first_edge_.own();
-  GrownArray<NodeId>& targets = targets_.own();
-  GrownArray<uint8_t>& kinds = kinds_.own();
-  GrownArray<uint32_t>& names = names_of_.own();
+  GrownArray<uint32_t>& first_edges = arrays_.first_edges;
+  GrownArray<NodeId>& targets = arrays_.targets;
+  GrownArray<uint8_t>& kinds = arrays_.kinds;
+  GrownArray<uint32_t>& names = arrays_.names;
   std::stable_sort(late_.begin(), late_.end(),
                    [](const ObjectReference& a, const ObjectReference& b) {
                      return a.from < b.from;
@@ -135,10 +139,10 @@ void ObjectGraph::MergeLate() {
 
 void ObjectGraph::DropLost() {
   const NodeId count = nodes();
-  GrownArray<uint32_t>& first_edges = first_edge_.own();
-  GrownArray<NodeId>& targets = targets_.own();
-  GrownArray<uint8_t>& kinds = kinds_.own();
-  GrownArray<uint32_t>& names = names_of_.own();
+  GrownArray<uint32_t>& first_edges = arrays_.first_edges;
+  GrownArray<NodeId>& targets = arrays_.targets;
+  GrownArray<uint8_t>& kinds = arrays_.kinds;
+  GrownArray<uint32_t>& names = arrays_.names;
   if (std::all_of(targets.begin(), targets.end(),
                   [count](NodeId target) { return target < count; })) {
     return;
@@ -169,85 +173,64 @@ NodeId ObjectGraph::SourceOf(uint32_t edge) const {
   NodeId node = 0, end = nodes();
   while (end - node > 1) {
     const NodeId middle = node + (end - node) / 2;
-    (first_edge_[middle] <= edge ? node : end) = middle;
+    (first_edge(middle) <= edge ? node : end) = middle;
   }
   return node;
 }
 
 uint64_t ObjectGraph::size_bytes(NodeId node) const {
-  if (stored_ != nullptr) return stored_->sizes[node];
-  if (sizes_[node] != kLargeSize) return sizes_[node];
-  return large_sizes_.at(node);
+  const uint32_t size = arrays_.sizes[node];
+  if (size != GraphArrays::kLargeSize) return size;
+  const GrownArray<uint32_t>& nodes = arrays_.large_nodes;
+  return arrays_.large_sizes[static_cast<size_t>(
+      std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin())];
 }
 
 void ObjectGraph::SetType(NodeId node, uint32_t type) {
-  objects_ += types_[types_of_[node]].synthetic();
-  types_of_.own()[node] = type;
+  objects_ += is_synthetic(node);
+  arrays_.types[node] = type;
   objects_ -= types_[type].synthetic();
 }
 
 NodeDetails ObjectGraph::details(NodeId node) const {
-  if (stored_ != nullptr) return stored_->details->Of(node);
   if (omits_details_) return NodeDetails();
-  absl::string_view rest(details_.data(), details_.size());
-  rest.remove_prefix(details_at_[node / kDetailsStep]);
+  constexpr NodeId kStep = GraphArrays::kDetailsStep;
+  absl::string_view rest(arrays_.details.data(), arrays_.details.size());
+  rest.remove_prefix(arrays_.details_at[node / kStep]);
   NodeDetails details = TakeNodeDetails(&rest);
-  for (NodeId i = 0; i < node % kDetailsStep; ++i)
-    details = TakeNodeDetails(&rest);
+  for (NodeId i = 0; i < node % kStep; ++i) details = TakeNodeDetails(&rest);
   return details;
 }
 
-void ObjectGraph::UseStored(const StoredGraph& stored) {
-  addresses_.Use(&stored.addresses);
-  stored_ = &stored;
-  types_of_.Use(&stored.types);
-  flags_.Use(&stored.flags);
-  besides_.Use(stored);
-  first_edge_.Use(&stored.first_edges);
-  targets_.Use(&stored.targets);
-  kinds_.Use(&stored.kinds);
-  names_of_.Use(&stored.names);
-  objects_ = stored.objects;
-  total_bytes_ = stored.total_bytes;
-}
-
-uint32_t ObjectGraph::name_count() const {
-  return stored_ != nullptr ? stored_->name_count
-                            : static_cast<uint32_t>(names_.size());
-}
-
-absl::string_view ObjectGraph::name(uint32_t id) const {
-  if (stored_ == nullptr) return names_[id];
-  return stored_->name_texts->Of(id).text.value_or("");
-}
-
-GraphArrays ObjectGraph::arrays() const {
-  return {addresses_.span(),  sizes_,          types_of_.span(),
-          first_edge_.span(), targets_.span(), kinds_.span(),
-          names_of_.span()};
+void ObjectGraph::TakeArrays(GraphArrays arrays) {
+  arrays_ = std::move(arrays);
+  for (NodeId node = 0; node < nodes(); ++node) {
+    if (is_synthetic(node)) continue;
+    ++objects_;
+    total_bytes_ += size_bytes(node);
+  }
 }
 
 NodeId ObjectGraph::Find(uint64_t address) const {
   if (address == 0) return kNoNode;
+  const GrownArray<uint64_t>& all = arrays_.addresses;
   // Who looks for many is quicker with an order of them.
   constexpr int kFewFinds = 16;
-  if (stored_ != nullptr && finds_++ < kFewFinds) {
-    const auto found = stored_->addresses.Find(address);
-    return found.has_value() ? static_cast<NodeId>(*found) : kNoNode;
+  if (by_address_.empty() && finds_++ < kFewFinds) {
+    const auto* const found = std::find(all.begin(), all.end(), address);
+    return found == all.end() ? kNoNode
+                              : static_cast<NodeId>(found - all.begin());
   }
   if (by_address_.empty()) {
     by_address_.resize(nodes());
     std::iota(by_address_.begin(), by_address_.end(), 0);
-    std::sort(
-        by_address_.begin(), by_address_.end(),
-        [this](NodeId a, NodeId b) { return addresses_[a] < addresses_[b]; });
+    std::sort(by_address_.begin(), by_address_.end(),
+              [&all](NodeId a, NodeId b) { return all[a] < all[b]; });
   }
-  const auto found =
-      std::lower_bound(by_address_.begin(), by_address_.end(), address,
-                       [this](NodeId node, uint64_t wanted) {
-                         return addresses_[node] < wanted;
-                       });
-  if (found == by_address_.end() || addresses_[*found] != address) {
+  const auto found = std::lower_bound(
+      by_address_.begin(), by_address_.end(), address,
+      [&all](NodeId node, uint64_t wanted) { return all[node] < wanted; });
+  if (found == by_address_.end() || all[*found] != address) {
     return kNoNode;
   }
   return *found;

@@ -1,5 +1,6 @@
-// The object graph of a dump in memory: arrays of nodes, and of references in
-// the order of the nodes they come from. Loaders fill it; analyses read it.
+// The object graph of a dump: arrays of nodes, and of references in the order
+// of the nodes they come from. A loader fills them, or they lie in an index;
+// analyses read them.
 #ifndef PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 #define PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 
@@ -9,17 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
-#include "readers/columns/number_column.h"
-#include "readers/objects/beside_blocks.h"
 #include "readers/objects/dump_facts.h"
 #include "readers/objects/graph_arrays.h"
 #include "readers/objects/node_allocations.h"
-#include "readers/objects/stored_graph.h"
 
 namespace pymemrun {
 
@@ -28,8 +25,9 @@ class ObjectGraph {
  public:
   ObjectGraph();
 
-  // Instead of all that fills it but AddType(). `stored` must outlive it.
-  void UseStored(const StoredGraph& stored);
+  // Instead of all that fills it but AddType(). REQUIRES: the arrays fit
+  // together, see objects_index/check_arrays.h.
+  void TakeArrays(GraphArrays arrays);
 
   // Leaves out details of nodes and names of references. To be called first.
   void OmitDetails() { omits_details_ = true; }
@@ -46,24 +44,24 @@ class ObjectGraph {
   // Gives each target that came so far the number that `map` says.
   template <typename Map>
   void MapTargets(Map map) {
-    for (NodeId& target : targets_.own()) target = map(target);
+    for (NodeId& target : arrays_.targets) target = map(target);
     for (ObjectReference& late : late_) late.target = map(late.target);
   }
   DumpFacts& facts() { return facts_; }
   const DumpFacts& facts() const { return facts_; }
-  NodeId nodes() const { return static_cast<NodeId>(types_of_.size()); }
+  NodeId nodes() const { return static_cast<NodeId>(arrays_.types.size()); }
   // Without synthetic ones.
   uint64_t objects() const { return objects_; }
-  uint64_t references() const { return targets_.size(); }
+  uint64_t references() const { return arrays_.targets.size(); }
   uint64_t total_bytes() const { return total_bytes_; }
 
-  uint64_t address(NodeId node) const { return addresses_[node]; }
+  uint64_t address(NodeId node) const { return arrays_.addresses[node]; }
   uint64_t size_bytes(NodeId node) const;
-  const BesideBlocks& besides() const { return besides_; }
-  uint32_t type(NodeId node) const { return types_of_[node]; }
-  uint32_t flags(NodeId node) const { return flags_[node]; }
+  const BesideBlocks& besides() const { return arrays_.besides; }
+  uint32_t type(NodeId node) const { return arrays_.types[node]; }
+  uint32_t flags(NodeId node) const { return arrays_.flags[node]; }
   bool is_synthetic(NodeId node) const {
-    return types_[types_of_[node]].synthetic();
+    return types_[arrays_.types[node]].synthetic();
   }
   NodeDetails details(NodeId node) const;
   void SetType(NodeId node, uint32_t type);
@@ -77,27 +75,33 @@ class ObjectGraph {
 
   // The references of a node are those from first_edge(node) on, up to
   // first_edge(node + 1).
-  uint32_t first_edge(NodeId node) const { return first_edge_[node]; }
+  uint32_t first_edge(NodeId node) const { return arrays_.first_edges[node]; }
   uint32_t degree(NodeId node) const {
-    return first_edge_[node + 1] - first_edge_[node];
+    return first_edge(node + 1) - first_edge(node);
   }
-  NodeId target(uint32_t edge) const { return targets_[edge]; }
+  NodeId target(uint32_t edge) const { return arrays_.targets[edge]; }
   NodeId SourceOf(uint32_t edge) const;
   EdgeKind kind(uint32_t edge) const {
-    return static_cast<EdgeKind>(kinds_[edge]);
+    return static_cast<EdgeKind>(arrays_.kinds[edge]);
   }
   // Empty: it has none.
   absl::string_view edge_name(uint32_t edge) const {
     return name(name_id(edge));
   }
   uint32_t name_id(uint32_t edge) const {
-    return omits_details_ ? 0 : names_of_[edge];
+    return omits_details_ ? 0 : arrays_.names[edge];
   }
   // Names by id, 0 is the empty one.
-  uint32_t name_count() const;
-  absl::string_view name(uint32_t id) const;
-  // REQUIRES: the graph was loaded, and that with details.
-  GraphArrays arrays() const;
+  uint32_t name_count() const {
+    return static_cast<uint32_t>(arrays_.name_ends.size());
+  }
+  // Valid until the next AddName().
+  absl::string_view name(uint32_t id) const {
+    const uint64_t begin = id == 0 ? 0 : arrays_.name_ends[id - 1];
+    return {arrays_.name_bytes.data() + begin, arrays_.name_ends[id] - begin};
+  }
+  // Those of details and names are empty where these were omitted.
+  const GraphArrays& arrays() const { return arrays_; }
 
   // Null: nothing is known of allocations.
   const NodeAllocations* allocations() const { return allocations_.get(); }
@@ -109,10 +113,7 @@ class ObjectGraph {
   NodeId Find(uint64_t address) const;
 
  private:
-  static constexpr uint32_t kLargeSize = ~uint32_t{0};
-  static constexpr NodeId kDetailsStep = 32;
-
-  bool finished() const { return first_edge_.size() > types_of_.size(); }
+  bool finished() const { return arrays_.first_edges.size() > nodes(); }
   void AppendDetails(const ObjectNode& node);
   void BeginEdges(size_t end);
   void MergeLate();
@@ -122,27 +123,12 @@ class ObjectGraph {
   DumpFacts facts_;
   std::vector<ObjectTypeDef> types_;
   std::vector<std::string> type_names_;
-  std::vector<std::string> names_;
-  NumberColumn<uint64_t> addresses_;
-  NumberColumn<uint64_t> stored_sizes_;
-  const StoredGraph* stored_ = nullptr;
-  GrownArray<uint32_t> sizes_;  // kLargeSize: see large_sizes_
-  absl::flat_hash_map<NodeId, uint64_t> large_sizes_;
-  NumberColumn<uint32_t> types_of_;
-  NumberColumn<uint8_t> flags_;
-  // Of all nodes; where those of each kDetailsStep-th begin.
-  GrownArray<char> details_;
-  GrownArray<uint64_t> details_at_;
-  BesideBlocks besides_;
-  NumberColumn<uint32_t> first_edge_;
-  NumberColumn<NodeId> targets_;
-  NumberColumn<uint8_t> kinds_;
-  NumberColumn<uint32_t> names_of_;
+  GraphArrays arrays_;
   std::vector<ObjectReference> late_;
   uint64_t objects_ = 0, total_bytes_ = 0;
   std::unique_ptr<NodeAllocations> allocations_;
   mutable std::vector<NodeId> by_address_;  // made when it is asked for
-  mutable int finds_ = 0;                   // in stored addresses
+  mutable int finds_ = 0;
 };
 
 }  // namespace pymemrun

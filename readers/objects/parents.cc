@@ -5,23 +5,22 @@
 namespace pymemrun {
 
 Parents::Parents(const ObjectGraph& graph) {
-  GrownArray<uint32_t>& first = first_.own();
-  GrownArray<uint32_t>& edges = edges_.own();
-  first.resize(graph.nodes() + size_t{1});
-  edges.resize(graph.references());
-  std::fill(first.begin(), first.end(), 0);
-  const auto count = static_cast<uint32_t>(edges.size());
-  for (uint32_t edge = 0; edge < count; ++edge) ++first[graph.target(edge)];
+  first_.resize(graph.nodes() + size_t{1});
+  edges_.resize(graph.references());
+  std::fill(first_.begin(), first_.end(), 0);
+  const auto count = static_cast<uint32_t>(edges_.size());
+  for (uint32_t edge = 0; edge < count; ++edge) ++first_[graph.target(edge)];
   uint32_t sum = 0;
-  for (uint32_t& each : first) each = sum += each;
+  for (uint32_t& each : first_) each = sum += each;
   for (uint32_t edge = count; edge-- > 0;) {
-    edges[--first[graph.target(edge)]] = edge;
+    edges_[--first_[graph.target(edge)]] = edge;
   }
 }
 
-Parents::Parents(const MappedColumn* first, const MappedColumn* edges) {
-  first_.Use(first);
-  edges_.Use(edges);
+Parents::Parents(absl::Span<const uint32_t> first,
+                 absl::Span<const uint32_t> edges) {
+  first_.Borrow(first);
+  edges_.Borrow(edges);
 }
 
 }  // namespace pymemrun

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "readers/columns/number_column.h"
+#include "absl/types/span.h"
+#include "readers/objects/grown_array.h"
 #include "readers/objects/object_graph.h"
 
 namespace pymemrun {
@@ -12,23 +13,23 @@ namespace pymemrun {
 // 4 bytes for each node, and for each reference. Immutable; the graph may go.
 class Parents {
  public:
-  using Edges = ColumnSlice<uint32_t>;
+  using Edges = absl::Span<const uint32_t>;
 
   explicit Parents(const ObjectGraph& graph);
-  // Those that lie in an index. `first` has a row for each node, and one more.
-  Parents(const MappedColumn* first, const MappedColumn* edges);
+  // Those that lie in an index, which must outlive it. `first` has a value for
+  // each node, and one more.
+  Parents(absl::Span<const uint32_t> first, absl::Span<const uint32_t> edges);
   // The edges that lead to the node, weak ones too, in the order of the nodes
   // that they come from: ObjectGraph::SourceOf(). Valid as long as this.
   Edges EdgesTo(NodeId node) const {
-    return {&edges_, first_[node], first_[node + 1]};
+    return {edges_.data() + first_[node], count(node)};
   }
   uint32_t count(NodeId node) const { return first_[node + 1] - first_[node]; }
-  // As an index has it.
-  uint32_t first(NodeId node) const { return first_[node]; }
-  uint32_t edge(size_t at) const { return edges_[at]; }
+  absl::Span<const uint32_t> first() const { return first_; }
+  absl::Span<const uint32_t> edges() const { return edges_; }
 
  private:
-  NumberColumn<uint32_t> first_, edges_;
+  GrownArray<uint32_t> first_, edges_;
 };
 
 }  // namespace pymemrun

@@ -57,9 +57,9 @@ class DiffCommand final : public ObjectsCommand {
     return by_ == By::kLine || ObjectsCommand::NeedsAllocations();
   }
   int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
-    return kExitOk;  // Answer() reads two
+    return kExitOk;  // Run() reads two
   }
-  int Answer(const Console& console, OutputBuffer* output) override;
+  int Run(const Console& console, OutputBuffer* output) override;
   // Says how many rows --limit left out.
   void PrintMore(uint64_t rows, OutputBuffer* output) const;
   int Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
@@ -241,16 +241,13 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
   return kExitOk;
 }
 
-int DiffCommand::Answer(const Console& console, OutputBuffer* output) {
+int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto older = Load(files_.paths[0], console, &code);
   if (older == nullptr) return code;
   const auto newer = Load(files_.paths[1], console, &code);
   if (newer == nullptr) return code;
-  const int compared = Compare(older.get(), newer.get(), console, output);
-  Note(*older, files_.paths[0]);
-  Note(*newer, files_.paths[1]);
-  return std::max(code, compared);
+  return std::max(code, Compare(older.get(), newer.get(), console, output));
 }
 
 }  // namespace

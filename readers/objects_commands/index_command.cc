@@ -10,6 +10,7 @@
 #include "readers/objects/dump_loader.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_index/index_file.h"
+#include "readers/objects_index/index_layout.h"
 #include "readers/objects_index/load_dump.h"
 #include "readers/output/report_output.h"
 #include "text/report_text.h"
@@ -28,6 +29,8 @@ bool MayReplace(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string begin(kIndexMagic.size(), '\0');
   file.read(&begin[0], static_cast<std::streamsize>(begin.size()));
+  // One of another version, too.
+  begin.back() = kIndexMagic.back();
   return file.gcount() == 0 || begin == kIndexMagic;
 }
 
@@ -60,9 +63,9 @@ class IndexCommand final : public ObjectsCommand {
     return path_.empty() ? "" : "an index at PATH";
   }
   int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
-    return kExitOk;  // Answer() loads it by itself
+    return kExitOk;  // Run() loads it by itself
   }
-  int Answer(const Console& console, OutputBuffer* output) override;
+  int Run(const Console& console, OutputBuffer* output) override;
   // Writes it; returns how large it is.
   static absl::StatusOr<uint64_t> WriteTo(ReplacedFile* file,
                                           const DumpStamp& stamp,
@@ -81,7 +84,7 @@ absl::StatusOr<uint64_t> IndexCommand::WriteTo(
   return file->bytes_written();
 }
 
-int IndexCommand::Answer(const Console& console, OutputBuffer* output) {
+int IndexCommand::Run(const Console& console, OutputBuffer* output) {
   const absl::Time began = absl::Now();
   const std::string& dump = files_.paths[0];
   const std::string path = path_.empty() ? IndexPath(dump) : path_;

@@ -1,13 +1,9 @@
 #include "readers/objects_commands/objects_command.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "format/stream/byte_io.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/load_allocations.h"
 #include "readers/objects_index/load_dump.h"
@@ -20,62 +16,11 @@ namespace {
 
 constexpr char kNoIndex[] = "none";
 
-// What a command says, until it is known to be right.
-class HeldConsole {
- public:
-  explicit HeldConsole(const Console& console)
-      : to_(console),
-        err_fd_(memfd_create("messages", MFD_CLOEXEC)),
-        held_(console) {
-    if (err_fd_ >= 0) held_.err_fd = err_fd_;
-  }
-  ~HeldConsole() {
-    if (err_fd_ >= 0) close(err_fd_);
-  }
-  HeldConsole(const HeldConsole&) = delete;
-  HeldConsole& operator=(const HeldConsole&) = delete;
-
-  const Console& console() const { return held_; }
-  void HandOn() {
-    if (err_fd_ < 0 || lseek(err_fd_, 0, SEEK_SET) != 0) return;
-    FdSink sink(to_.err_fd);
-    char buffer[4096];
-    for (ssize_t n; (n = read(err_fd_, buffer, sizeof(buffer))) > 0;) {
-      sink.Append({buffer, static_cast<size_t>(n)}).IgnoreError();
-    }
-  }
-
- private:
-  const Console& to_;
-  const int err_fd_;
-  Console held_;
-};
-
 }  // namespace
 
 std::string ObjectsCommand::IndexOf(const std::string& path) const {
-  if (!uses_index_ || path == "-" || index_ == kNoIndex) return "";
+  if (path == "-" || index_ == kNoIndex) return "";
   return index_.empty() ? IndexPath(path) : index_;
-}
-
-// Of an index that turns out to be damaged nothing is printed.
-bool ObjectsCommand::AnswerByIndex(const Console& console, OutputBuffer* output,
-                                   int* code) {
-  HeldConsole held(console);
-  StringSink sink;
-  OutputBuffer held_output(&sink, output->terminal());
-  held_output.runs() = output->runs();
-  damage_.clear();
-  *code = Answer(held.console(), &held_output);
-  if (!damage_.empty()) {
-    console.Say(damage_);
-    return false;
-  }
-  held.HandOn();
-  held_output.Flush().IgnoreError();
-  output->Append(sink.contents());
-  output->runs() = held_output.runs();
-  return true;
 }
 
 void ObjectsCommand::TakeFolders() {
@@ -98,38 +43,10 @@ std::vector<std::string> ObjectsCommand::FilesToRead() const {
 }
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
-  const bool has_index =
-      std::any_of(files_.paths.begin(), files_.paths.end(),
-                  [this](const std::string& path) {
-                    const std::string index = IndexOf(path);
-                    return !index.empty() && access(index.c_str(), F_OK) == 0;
-                  });
-  int code = kExitOk;
-  if (has_index) {
-    if (AnswerByIndex(console, output, &code)) return code;
-    uses_index_ = false;
-  }
-  code = Answer(console, output);
-  uses_index_ = true;
-  return code;
-}
-
-int ObjectsCommand::Answer(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   auto analysis = Load(files_.paths[0], console, &code);
   if (analysis == nullptr) return code;
-  code = std::max(code, Show(analysis.get(), console, output));
-  Note(*analysis, files_.paths[0]);
-  return code;
-}
-
-void ObjectsCommand::Note(const ObjectAnalysis& analysis,
-                          const std::string& path) {
-  if (analysis.damage() == nullptr) return;
-  damage_ = absl::StrCat(TerminalText(IndexOf(path)), ": byte ",
-                         analysis.damage()->offset,
-                         ": expected a whole block of a column, found damaged "
-                         "bytes: the dump is read without it");
+  return std::max(code, Show(analysis.get(), console, output));
 }
 
 std::unique_ptr<ObjectAnalysis> ObjectsCommand::Load(const std::string& path,
@@ -145,11 +62,10 @@ std::unique_ptr<ObjectAnalysis> ObjectsCommand::Load(const std::string& path,
   const auto take = [&](std::unique_ptr<NodeAllocations> allocations) {
     analysis->TakeAllocations(std::move(allocations));
   };
-  if (Join(path, NeedsAllocations(), console, analysis->graph(), take, code)) {
-    return analysis;
+  if (!Join(path, NeedsAllocations(), console, analysis->graph(), take, code)) {
+    return nullptr;
   }
-  Note(*analysis, path);
-  return nullptr;
+  return analysis;
 }
 
 bool ObjectsCommand::Join(const std::string& path, bool is_needed,

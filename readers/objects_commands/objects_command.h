@@ -21,12 +21,10 @@ class ObjectsCommand : public ReportCommand {
   void TakeFolders() override;
   // Those beside the dumps, too, whether they are there or not.
   std::vector<std::string> FilesToRead() const override;
-  // Answers by the index of the dump, or without one.
-  int Run(const Console& console, OutputBuffer* output) final;
+  // Loads the dump and hands it to Show().
+  int Run(const Console& console, OutputBuffer* output) override;
 
  protected:
-  // Loads the dump and hands it to Show().
-  virtual int Answer(const Console& console, OutputBuffer* output);
   // Prints; returns the exit code.
   virtual int Show(ObjectAnalysis* analysis, const Console& console,
                    OutputBuffer* output) = 0;
@@ -42,8 +40,6 @@ class ObjectsCommand : public ReportCommand {
   // which has been said. *code as LoadObjects() has it.
   std::unique_ptr<ObjectAnalysis> Load(const std::string& path,
                                        const Console& console, int* code);
-  // To be called when all was learned of it: notes damage of its index.
-  void Note(const ObjectAnalysis& analysis, const std::string& path);
   // Takes the allocations of the graph of the dump at `path`. False: they are
   // not known, which has been said, and are needed.
   using Take = absl::FunctionRef<void(std::unique_ptr<NodeAllocations>)>;
@@ -101,13 +97,9 @@ class ObjectsCommand : public ReportCommand {
  private:
   // The index to use for a dump; empty: none.
   std::string IndexOf(const std::string& path) const;
-  // Answers by indexes. False: one of them is damaged, which has been said.
-  bool AnswerByIndex(const Console& console, OutputBuffer* output, int* code);
 
   std::string run_;
   std::string index_;  // empty: the one beside the dump
-  bool uses_index_ = true;
-  std::string damage_;  // of an index, for people; empty: none
   bool needs_sampled_lines_ = false;
 };
 

@@ -4,42 +4,32 @@ namespace pymemrun {
 
 const Parents& ObjectAnalysis::parents() {
   if (parents_ == nullptr) {
-    parents_ = stored_ == nullptr
+    parents_ = stored_.first_parents.size() == 0
                    ? std::make_unique<Parents>(*graph_)
-                   : std::make_unique<Parents>(&stored_->first_parents,
-                                               &stored_->parent_edges);
+                   : std::make_unique<Parents>(stored_.first_parents,
+                                               stored_.parent_edges);
   }
   return *parents_;
 }
 
 RootChains& ObjectAnalysis::chains() {
   if (chains_ == nullptr) {
-    chains_ = std::make_unique<RootChains>(
-        *graph_, stored_ == nullptr ? nullptr : &stored_->last_edges);
+    chains_ = std::make_unique<RootChains>(*graph_, stored_.last_edges);
   }
   return *chains_;
 }
 
 std::vector<Chain> ObjectAnalysis::ShortestChainsTo(NodeId node, size_t count) {
-  return ShortestChains(*graph_, parents(), node, count,
-                        stored_ == nullptr ? nullptr : &stored_->distances);
+  return ShortestChains(*graph_, parents(), node, count, stored_.distances);
 }
 
 const DominatorTree& ObjectAnalysis::tree() {
   if (tree_ == nullptr) {
-    const GraphArrays arrays = graph_->arrays();
-    tree_ = std::make_unique<DominatorTree>(
-        DominatorTree::Of({arrays.first_edges, arrays.targets, arrays.kinds,
-                           EDGE_WEAK}));
+    const GraphArrays& arrays = graph_->arrays();
+    tree_ = std::make_unique<DominatorTree>(DominatorTree::Of(
+        {arrays.first_edges, arrays.targets, arrays.kinds, EDGE_WEAK}));
   }
   return *tree_;
-}
-
-NodeId ObjectAnalysis::dominator(NodeId node) {
-  if (stored_ == nullptr) return tree().dominator(node);
-  // No index makes the root a child: walks down the tree end.
-  if (node == kRootNode) return kNoNode;
-  return static_cast<NodeId>(stored_->dominators[node]) - 1;
 }
 
 const DominatorTree::Children& ObjectAnalysis::children() {
@@ -48,27 +38,18 @@ const DominatorTree::Children& ObjectAnalysis::children() {
 }
 
 DominatorTree::Children ObjectAnalysis::MakeChildren() {
-  if (stored_ == nullptr) return tree().ChildrenOf();
-  std::vector<uint32_t> dominators(graph_->nodes());
-  for (NodeId node = 0; node < graph_->nodes(); ++node) {
-    dominators[node] = dominator(node);
-  }
-  return DominatorTree::ChildrenOf(dominators);
+  return DominatorTree::ChildrenOf(all_dominators());
 }
 
-uint64_t ObjectAnalysis::retained(NodeId node) {
-  if (stored_ != nullptr) return graph_->size_bytes(node) + stored_->kept[node];
-  return all_retained()[node];
-}
-
-const std::vector<uint64_t>& ObjectAnalysis::all_retained() {
+absl::Span<const uint64_t> ObjectAnalysis::all_retained() {
   if (retained_.empty()) {
     const DominatorTree& tree = this->tree();  // takes most while it is made
-    retained_.resize(graph_->nodes());
+    own_retained_.resize(graph_->nodes());
     for (NodeId each = 0; each < graph_->nodes(); ++each) {
-      retained_[each] = graph_->size_bytes(each);
+      own_retained_[each] = graph_->size_bytes(each);
     }
-    tree.Retain(&retained_);
+    tree.Retain(&own_retained_);
+    retained_ = own_retained_;
   }
   return retained_;
 }
@@ -78,6 +59,8 @@ void ObjectAnalysis::Forget() {
   chains_.reset();
   tree_.reset();
   children_.reset();
+  own_retained_ = {};
+  dominators_ = {};
   retained_ = {};
 }
 
@@ -87,7 +70,7 @@ double ObjectAnalysis::ShareOf(uint64_t bytes) {
 }
 
 std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
-  if (stored_ != nullptr) return stored_->retained_by_type;
+  if (!stored_.retained_by_type.empty()) return stored_.retained_by_type;
   std::vector<uint64_t> by_type(graph_->types().size());
   // Down the tree, and up again; how many of each type are above.
   std::vector<uint32_t> above(graph_->types().size());

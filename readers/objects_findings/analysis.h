@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "readers/columns/mapped_column.h"
+#include "absl/types/span.h"
 #include "readers/dominators/dominator_tree.h"
 #include "readers/objects/chains.h"
 #include "readers/objects/object_graph.h"
@@ -16,35 +16,49 @@
 
 namespace pymemrun {
 
-// What an index knows of a graph besides the graph itself: a row for each node,
-// or for each reference. See ObjectAnalysis.
+// What an index knows of a graph besides the graph itself. Empty arrays:
+// nothing.
 struct StoredFindings {
-  virtual ~StoredFindings() = default;
-
-  MappedColumn dominators;      // one higher; 0: none
-  MappedColumn kept;            // what a node retains besides its own size
-  MappedColumn first_parents, parent_edges;  // as Parents has them
-  MappedColumn distances, last_edges;        // one higher; 0: none
+  // A value for each node, or for each reference. See ObjectAnalysis.
+  GrownArray<uint32_t> dominators;
+  GrownArray<uint64_t> retained;
+  GrownArray<uint32_t> first_parents, parent_edges;  // as Parents has them
+  GrownArray<uint32_t> distances, last_edges;
   std::vector<uint64_t> retained_by_type;
-  mutable ColumnDamage damage;
+  std::shared_ptr<const void> file;  // where arrays lie, the graph's too
+
+  // Their numbers in an index, beside those of GraphArrays::ForEach().
+  enum Number : uint32_t {
+    kDominators = 32,
+    kRetained,
+    kFirstParents,
+    kParentEdges,
+    kDistances,
+    kLastEdges
+  };
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(kDominators, &dominators);
+    visit(kRetained, &retained);
+    visit(kFirstParents, &first_parents);
+    visit(kParentEdges, &parent_edges);
+    visit(kDistances, &distances);
+    visit(kLastEdges, &last_edges);
+  }
 };
 
 // Not thread safe. The graph does not change while it is in here.
 class ObjectAnalysis {
  public:
-  // `stored`: what is known already; null: nothing is. The graph may be stored
-  // there, too.
+  // `stored`: what is known already.
   explicit ObjectAnalysis(std::unique_ptr<ObjectGraph> graph,
-                          std::unique_ptr<StoredFindings> stored = nullptr)
-      : stored_(std::move(stored)), graph_(std::move(graph)) {}
+                          StoredFindings stored = {})
+      : stored_(std::move(stored)),
+        graph_(std::move(graph)),
+        dominators_(stored_.dominators),
+        retained_(stored_.retained) {}
 
   const ObjectGraph& graph() const { return *graph_; }
-  // Where what is stored was found to be damaged; null: it was not. What was
-  // learned here is then nothing.
-  const ColumnDamage* damage() const {
-    return stored_ != nullptr && stored_->damage.found ? &stored_->damage
-                                                       : nullptr;
-  }
   // All else stays as it is.
   void TakeAllocations(std::unique_ptr<NodeAllocations> allocations) {
     graph_->TakeAllocations(std::move(allocations));
@@ -55,7 +69,7 @@ class ObjectAnalysis {
   std::vector<Chain> ShortestChainsTo(NodeId node, size_t count);
   // The nearest node that dominates it; kNoNode of the root, and of what the
   // root does not reach.
-  NodeId dominator(NodeId node);
+  NodeId dominator(NodeId node) { return all_dominators()[node]; }
   bool IsReached(NodeId node) {
     return node == kRootNode || dominator(node) != kNoNode;
   }
@@ -63,10 +77,13 @@ class ObjectAnalysis {
   // The same, to be thrown away.
   DominatorTree::Children MakeChildren();
   // What the node retains. Of one that the root does not reach: its size.
-  uint64_t retained(NodeId node);
-  // The same of all nodes. REQUIRES: nothing is stored.
-  const std::vector<uint32_t>& all_dominators() { return tree().dominators(); }
-  const std::vector<uint64_t>& all_retained();
+  uint64_t retained(NodeId node) { return all_retained()[node]; }
+  // The same of all nodes. Valid until Forget().
+  absl::Span<const uint32_t> all_dominators() {
+    if (dominators_.empty()) dominators_ = tree().dominators();
+    return dominators_;
+  }
+  absl::Span<const uint64_t> all_retained();
   // Of all that the root reaches.
   uint64_t reached_bytes() { return retained(kRootNode); }
   double ShareOf(uint64_t bytes);
@@ -82,19 +99,22 @@ class ObjectAnalysis {
   // What they come to. `objects`: how many, if not null.
   uint64_t RetainedTogether(const std::vector<bool>& nodes, uint64_t* objects);
 
-  // Forgets what was computed: it takes memory.
+  // Forgets what was computed: it takes memory. REQUIRES: nothing is stored.
   void Forget();
 
  private:
   const DominatorTree& tree();
 
-  const std::unique_ptr<StoredFindings> stored_;  // outlives the graph
+  const StoredFindings stored_;  // outlives the graph
   std::unique_ptr<ObjectGraph> graph_;
   std::unique_ptr<Parents> parents_;
   std::unique_ptr<RootChains> chains_;
   std::unique_ptr<DominatorTree> tree_;
   std::optional<DominatorTree::Children> children_;
-  std::vector<uint64_t> retained_;
+  std::vector<uint64_t> own_retained_;
+  // In what is stored, or in what was made.
+  absl::Span<const uint32_t> dominators_;
+  absl::Span<const uint64_t> retained_;
 };
 
 }  // namespace pymemrun

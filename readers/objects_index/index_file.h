@@ -8,26 +8,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "format/stream/byte_io.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/objects_index/dump_stamp.h"
 
 namespace pymemrun {
 
-// The first and the last bytes of an index.
-inline constexpr absl::string_view kIndexMagic = "pymemox1";
-
 // Writes all that is known of the graph. What the analysis has computed is
 // forgotten meanwhile.
 absl::Status WriteIndex(const DumpStamp& stamp, ObjectAnalysis* analysis,
                         ByteSink* sink);
 
-// An analysis that reads a copy of the index. Fails with NotFound where there
-// is no such file, with FailedPrecondition where it is of another dump, and else
-// with what is wrong and where: an index that other users could have written is
-// not read. Damage farther in is found when it is read:
-// ObjectAnalysis::damage().
+// An analysis whose arrays lie in the mapped index. All of it is checked here,
+// in linear time. Fails with NotFound where there is no such file, with
+// FailedPrecondition where it is of another dump or version, and else with what
+// is wrong and where: an index that other users could have written is not read.
 absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
     const std::string& path, const DumpStamp& stamp);
 

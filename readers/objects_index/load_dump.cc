@@ -19,16 +19,16 @@ namespace {
 
 // Null: no index can be used, which has been said where it matters.
 std::unique_ptr<ObjectAnalysis> ByIndex(const std::string& path,
-                                        const std::string& index,
-                                        bool is_named, const Console& console) {
+                                        const std::string& index, bool is_named,
+                                        const Console& console) {
   const auto stamp = StampOf(path);
   if (!stamp.ok()) return nullptr;  // the loader says it
   auto opened = OpenIndex(index, *stamp);
   if (opened.ok()) return *std::move(opened);
   if (is_named || !absl::IsNotFound(opened.status())) {
-    console.Say(absl::StrCat(
-        TerminalText(index), ": ", TerminalText(opened.status().message()),
-        ": the dump is read without it"));
+    console.Say(absl::StrCat(TerminalText(index), ": ",
+                             TerminalText(opened.status().message()),
+                             ": the dump is read without it"));
   }
   return nullptr;
 }
@@ -47,8 +47,8 @@ std::vector<std::string> DumpsOf(const std::string& path) {
     if (at == std::string::npos || !absl::ConsumeSuffix(&rest, ".pb")) continue;
     rest = rest.substr(std::min(rest.size(), at + 4));
     uint64_t number = 0;
-    if (!rest.empty() && (!absl::ConsumePrefix(&rest, "-") ||
-                          absl::StrContains(rest, "."))) {
+    if (!rest.empty() &&
+        (!absl::ConsumePrefix(&rest, "-") || absl::StrContains(rest, "."))) {
       continue;
     }
     if (!absl::SimpleAtoi(rest, &number)) number = 0;

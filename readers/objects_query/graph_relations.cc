@@ -16,19 +16,13 @@ namespace {
 struct GraphRows {
   uint64_t begin = 0, end = 0;
   std::optional<absl::Span<const uint32_t>> list = std::nullopt;
-  std::optional<Parents::Edges> edges = std::nullopt;
 
   static GraphRows One(uint64_t row) { return {row, row + 1}; }
   static GraphRows Of(absl::Span<const uint32_t> list) {
     return {0, list.size(), list};
   }
-  static GraphRows Of(const Parents::Edges& edges) {
-    return {0, edges.size(), std::nullopt, edges};
-  }
   uint64_t At(uint64_t position) const {
-    return list.has_value()    ? (*list)[position]
-           : edges.has_value() ? (*edges)[position]
-                               : position;
+    return list.has_value() ? (*list)[position] : position;
   }
 };
 

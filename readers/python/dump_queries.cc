@@ -70,23 +70,21 @@ DumpArray SizesOf(const std::shared_ptr<LoadedDump>& dump) {
 
 py::dict Arrays(const ObjectDump& self) {
   const std::shared_ptr<LoadedDump>& dump = self.dump();
-  const GraphArrays arrays = self.graph().arrays();
+  const GraphArrays& arrays = self.graph().arrays();
   py::dict all;
   const auto add = [&](const char* name, DumpArray array) {
     all[name] = py::reinterpret_steal<py::object>(
         PyMemoryView_FromObject(py::cast(std::move(array)).ptr()));
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   };
-  add("address", DumpArray(dump, arrays.addresses));
+  add("address", DumpArray(dump, arrays.addresses.span()));
   add("size", SizesOf(dump));
-  add("type", DumpArray(dump, arrays.types));
-  add("retained",
-      DumpArray(dump, absl::Span<const uint64_t>(dump->all_retained())));
-  add("dominator",
-      DumpArray(dump, absl::Span<const uint32_t>(dump->all_dominators())));
-  add("first_edge", DumpArray(dump, arrays.first_edges));
-  add("target", DumpArray(dump, arrays.targets));
-  add("kind", DumpArray(dump, arrays.kinds));
+  add("type", DumpArray(dump, arrays.types.span()));
+  add("retained", DumpArray(dump, dump->all_retained()));
+  add("dominator", DumpArray(dump, dump->all_dominators()));
+  add("first_edge", DumpArray(dump, arrays.first_edges.span()));
+  add("target", DumpArray(dump, arrays.targets.span()));
+  add("kind", DumpArray(dump, arrays.kinds.span()));
   return all;
 }
 

@@ -1,12 +1,14 @@
-// An array that grows without being copied: what the arrays of an ObjectGraph
-// are made of. A std::vector would take twice the memory each time it grows.
-#ifndef PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_
-#define PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_
+// An array that grows without being copied, or one that lies elsewhere, such as
+// in a mapped file: what an ObjectGraph is made of. A std::vector would take
+// twice the memory each time it grows.
+#ifndef PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
+#define PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
 
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "absl/types/span.h"
 
@@ -20,9 +22,23 @@ class GrownArray {
 
  public:
   GrownArray() = default;
-  ~GrownArray() { free(data_); }
-  GrownArray(const GrownArray&) = delete;
-  GrownArray& operator=(const GrownArray&) = delete;
+  ~GrownArray() {
+    if (capacity_ > 0) free(data_);
+  }
+  GrownArray(GrownArray&& other) noexcept { *this = std::move(other); }
+  GrownArray& operator=(GrownArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+
+  // From now on it is these values, which must outlive it and are not changed.
+  // REQUIRES: it is empty, and stays as it is from here on.
+  void Borrow(absl::Span<const T> values) {
+    data_ = const_cast<T*>(values.data());
+    size_ = values.size();
+  }
 
   size_t size() const { return size_; }
   T* data() { return data_; }
@@ -33,7 +49,8 @@ class GrownArray {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  operator absl::Span<const T>() const { return {data_, size_}; }
+  absl::Span<const T> span() const { return {data_, size_}; }
+  operator absl::Span<const T>() const { return span(); }
 
   void push_back(const T& value) {
     if (size_ == capacity_) Grow(size_ + 1);
@@ -63,9 +80,10 @@ class GrownArray {
   }
 
   T* data_ = nullptr;
-  size_t size_ = 0, capacity_ = 0;
+  size_t size_ = 0;
+  size_t capacity_ = 0;  // 0: the values are not its own
 };
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_

@@ -1,4 +1,4 @@
-#include "readers/columns/grown_array.h"
+#include "readers/objects/grown_array.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-// A tree as boxes within boxes, as a self-contained SVG: `pymemobj treemap`.
+// A tree as boxes within boxes, as a self-contained SVG: `pymemobj dominators --treemap`.
 #ifndef PYMEMRUN_READERS_CHART_TREEMAP_H_
 #define PYMEMRUN_READERS_CHART_TREEMAP_H_
 

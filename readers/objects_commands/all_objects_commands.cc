@@ -10,16 +10,11 @@ namespace pymemrun {
   COMMAND(NewObjectsPathCommand)       \
   COMMAND(NewObjectsListCommand)       \
   COMMAND(NewObjectsShowCommand)       \
-  COMMAND(NewObjectsParentsCommand)    \
-  COMMAND(NewObjectsChildrenCommand)   \
-  COMMAND(NewObjectsRefsCommand)       \
   COMMAND(NewObjectsRetainedCommand)   \
   COMMAND(NewObjectsWhatIfCommand)     \
   COMMAND(NewObjectsDominatorsCommand) \
-  COMMAND(NewObjectsTreemapCommand)    \
   COMMAND(NewObjectsDuplicatesCommand) \
   COMMAND(NewObjectsCyclesCommand)     \
-  COMMAND(NewObjectsCollapseCommand)   \
   COMMAND(NewObjectsDiffCommand)       \
   COMMAND(NewObjectsQueryCommand)      \
   COMMAND(NewObjectsExportCommand)     \

@@ -5,8 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
+#include "readers/objects_commands/dominator_picture.h"
 #include "readers/objects_commands/objects_command.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
 
@@ -23,7 +24,13 @@ class DominatorsCommand final : public ObjectsCommand {
             "dominators", "the tree of what would go with what",
             "Shows the tree of dominators: below each object stands what would "
             "go with it.\n\nOf each object the ten that retain most are "
-            "listed, provided that they retain a hundredth of all.") {}
+            "listed, provided that they retain a hundredth of all. --treemap "
+            "draws boxes within boxes instead, each as large as what it keeps "
+            "alive; what is empty of a box is its own size, or too small to "
+            "be seen.") {}
+  std::vector<OldName> OldNames() const override {
+    return {{"treemap", {"--treemap"}}};
+  }
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
@@ -35,15 +42,26 @@ class DominatorsCommand final : public ObjectsCommand {
         "Show N levels (5).");
     AddParsed(app, "--min", &least_bytes_, ParseBytes, "SIZE",
               "Show what retains at least SIZE (a hundredth of all).");
+    app->add_flag("--treemap", treemap_, "Draw it as a picture, SVG.");
     AddTable(app, 100, "object");
+    Exclude(app, {"--treemap"},
+            {"--depth", "--min", "--limit", "--csv", "--json"});
   }
 
  private:
+  std::string OfOneRun() const override { return treemap_ ? "a treemap" : ""; }
+  std::string NotForTerminal() const override {
+    return treemap_ ? "pictures" : "";
+  }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
     const NodeId top = object_.empty() ? kRootNode : NamedNode(graph, console);
     if (top == kNoNode) return kExitFailed;
+    if (treemap_) {
+      DrawDominators(top, analysis, output);
+      return kExitOk;
+    }
     least_ = least_bytes_.value_or(analysis->reached_bytes() / 100);
     Table table;
     table.headings = {{"retained_bytes", "retained", CellLook::kBytes},
@@ -119,6 +137,7 @@ class DominatorsCommand final : public ObjectsCommand {
     return children;
   }
 
+  bool treemap_ = false;
   uint64_t depth_ = 5;
   std::optional<uint64_t> least_bytes_;
   uint64_t least_ = 0;

@@ -1,8 +1,11 @@
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/neighbours.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_text/allocation_text.h"
 #include "readers/objects_text/object_table.h"
@@ -16,15 +19,54 @@ class ShowCommand final : public OneObjectCommand {
   ShowCommand()
       : OneObjectCommand(
             "show", "one object: size, value, what keeps it alive",
-            "Shows one object: what it is, what it keeps alive, and "
-            "what keeps it alive.") {}
+            "Shows one object: what it is, what it keeps alive, and what keeps "
+            "it alive.\n\nWith --parents, --children or --refs it lists what "
+            "is next to it instead. The attributes of an instance are those of "
+            "its __dict__, too; references without a name are left out of "
+            "them.") {}
+  std::vector<OldName> OldNames() const override {
+    return {{"parents", {"--parents"}},
+            {"children", {"--children"}},
+            {"refs", {"--refs"}}};
+  }
 
  private:
   void AddRows(CLI::App* app) override {
-    AddRun(app);
-    AddTable(app, 0, "object");
+    const auto add = [this, app](const char* name, NextTo what,
+                                 const char* help) {
+      app->add_flag_callback(
+          name, [this, what] { next_to_ = what; }, help);
+    };
+    add("--parents", NextTo::kParents, "List what refers to it, and how.");
+    add("--children", NextTo::kChildren, "List what it refers to, and how.");
+    add("--refs", NextTo::kRefs,
+        "List an instance's attributes or a dictionary's entries, by name.");
+    ExcludeEachOther(app, {"--parents", "--children", "--refs"});
+    AddWhere(app);
+    AddTable(app, 40, "object");
   }
-  bool ShowsAllocations() const override { return true; }
+  std::string Problem() const override {
+    return where_.any() && !next_to_.has_value()
+               ? "--where goes with --parents, --children or --refs"
+               : "";
+  }
+  bool ShowsAllocations() const override { return !next_to_.has_value(); }
+  // What is next to the object.
+  void ShowNeighbours(NodeId node, ObjectAnalysis* analysis,
+                      OutputBuffer* output) const {
+    const bool has_names = *next_to_ == NextTo::kRefs;
+    const char* const head = has_names ? "name" : "reference";
+    Table table = ObjectTable({head, head, CellLook::kName});
+    const auto add = [&](const Neighbour& one) {
+      if (!where_.any() || where_.Matches(analysis->graph(), one.node)) {
+        pymemrun::AddObject(analysis, one.node, &table, one.reference);
+      }
+      return !IsFull(table.rows.size());
+    };
+    const std::string sentence = FindNeighbours(*next_to_, node, analysis, add);
+    Print(absl::StrCat(ObjectSentence(analysis, node), "\n", sentence), table,
+          output);
+  }
   // Or why it is not known.
   void AddAllocation(const ObjectGraph& graph, NodeId node,
                      std::string* heading) const {
@@ -48,6 +90,10 @@ class ShowCommand final : public OneObjectCommand {
   }
   int ShowNode(NodeId node, ObjectAnalysis* analysis,
                OutputBuffer* output) override {
+    if (next_to_.has_value()) {
+      ShowNeighbours(node, analysis, output);
+      return kExitOk;
+    }
     const ObjectGraph& graph = analysis->graph();
     std::string heading = ObjectSentence(analysis, node);
     const Chain chain = analysis->chains().To(node);
@@ -82,6 +128,8 @@ class ShowCommand final : public OneObjectCommand {
        "Its size is an estimate: its __sizeof__ is Python code."},
       {ObjectBatch::FROZEN, "It is frozen: gc.freeze() was called."},
       {ObjectBatch::INTERNED, "It is interned."}};
+
+  std::optional<NextTo> next_to_;
 };
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
+#include "readers/objects_findings/collapse.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_text/summary_text.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -17,22 +21,57 @@ class SummaryCommand final : public ObjectsCommand {
             "Lists the types of a dump's objects, the largest first.\n\nA "
             "type's retained bytes would go if its objects went one by one: "
             "their own, and what only they keep alive. An object that another "
-            "of its type keeps alive counts with that.") {}
+            "of its type keeps alive counts with that. With --collapse the "
+            "__dict__ of each instance is counted in the instance: for types "
+            "whose attributes take more than they do.") {}
+  std::vector<OldName> OldNames() const override {
+    return {{"collapse", {"--collapse"}}};
+  }
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
+    app->add_flag("--collapse", collapse_,
+                  "Count each __dict__ in its instance.");
     AddWhere(app);
     AddTable(app, 20, "type");
   }
 
  private:
-  bool NeedsDetails() const override { return where_.any(); }
-  int Show(ObjectAnalysis* analysis, const Console&,
+  bool NeedsDetails() const override { return collapse_ || where_.any(); }
+  // --collapse: of the graph that it makes, not of the one that was read.
+  bool NeedsAllocations() const override {
+    return !collapse_ && ObjectsCommand::NeedsAllocations();
+  }
+  int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
+    if (collapse_) return ShowCollapsed(analysis, console, output);
     Print(table_.as_text() ? SummaryText(analysis->graph()) : "",
           TypeTable(analysis, where_, limit()), output);
     return kExitOk;
   }
+  int ShowCollapsed(ObjectAnalysis* analysis, const Console& console,
+                    OutputBuffer* output) {
+    const uint64_t before = analysis->graph().objects();
+    Collapsed collapsed = CollapseInstanceDicts(analysis->graph());
+    int code = kExitOk;
+    const auto take = [&](std::unique_ptr<NodeAllocations> allocations) {
+      collapsed.graph->TakeAllocations(std::move(allocations));
+    };
+    if (where_.has_line() && !Join(files_.paths[0], /*is_needed=*/true, console,
+                                   *collapsed.graph, take, &code)) {
+      return code;
+    }
+    ObjectAnalysis folded(std::move(collapsed.graph));
+    Print(absl::StrCat(Counted(collapsed.dicts, "__dict__", "__dict__s"),
+                       " of ", Counted(before, "object"), " ",
+                       collapsed.dicts == 1 ? "is" : "are",
+                       " counted in the instances.\n",
+                       SummaryText(folded.graph())),
+          TypeTable(&folded, where_, limit()), output);
+    return code;
+  }
+
+  bool collapse_ = false;
 };
 
 }  // namespace

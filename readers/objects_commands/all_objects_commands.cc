@@ -10,7 +10,6 @@ namespace pymemrun {
   COMMAND(NewObjectsPathCommand)       \
   COMMAND(NewObjectsListCommand)       \
   COMMAND(NewObjectsShowCommand)       \
-  COMMAND(NewObjectsRetainedCommand)   \
   COMMAND(NewObjectsWhatIfCommand)     \
   COMMAND(NewObjectsDominatorsCommand) \
   COMMAND(NewObjectsDuplicatesCommand) \

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/chain_text.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/gone_types.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_heap/what_if.h"
 #include "readers/objects_text/object_table.h"
@@ -36,8 +37,13 @@ class WhatIfCommand final : public ObjectsCommand {
             "what-if", "what heap and RSS would lose with an object, or a type",
             "Says how many bytes of the heap would go with an object, or with "
             "all objects of a type together, and how much RSS would "
-            "return.\n\nIt needs the run file of a run that recorded each "
-            "allocation and each page.") {}
+            "return. It needs the run file of a run that recorded each "
+            "allocation and each page.\n\nWith --types it lists what would go "
+            "by its types, their own bytes and those of all that only they "
+            "keep alive; no run file is needed.") {}
+  std::vector<OldName> OldNames() const override {
+    return {{"retained", {"--types"}}};
+  }
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
@@ -46,8 +52,10 @@ class WhatIfCommand final : public ObjectsCommand {
                     "The run file that tells of blocks and pages (the one "
                     "beside the dump).")
         ->option_text("PATH");
-    table_.FormatOptions::Add(app, ": one row");
-    files_.AddOutput(app);
+    app->add_flag("--types", types_, "List what would go by its types.");
+    AddTable(app, 20, "type of what would go; without --types one row");
+    Exclude(app, {"--types"}, {"--run"});
+    Need(app, {"--limit"}, "--types");
   }
 
  private:
@@ -56,11 +64,15 @@ class WhatIfCommand final : public ObjectsCommand {
     all.push_back(run_path_);
     return all;
   }
-  bool NeedsDetails() const override { return table_.as_text(); }
+  bool NeedsDetails() const override { return table_.as_text() || types_; }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const Chosen chosen = NamedObjects(analysis->graph(), console);
     if (chosen.count == 0) return kExitFailed;
+    if (types_) {
+      ShowTypes(chosen, analysis, output);
+      return kExitOk;
+    }
     int code = kExitOk;
     const WhatIf what =
         Without(analysis->graph(), analysis->GoneWith(chosen.nodes),
@@ -73,13 +85,46 @@ class WhatIfCommand final : public ObjectsCommand {
     return code;
   }
 
+  void ShowTypes(const Chosen& chosen, ObjectAnalysis* analysis,
+                 OutputBuffer* output) const;
   // "sys.modules['app'].CACHE", "the 12 objects of app.Node".
   std::string NameOf(ObjectAnalysis* analysis, const Chosen& chosen) const;
   static std::string Text(const std::string& name, const WhatIf& what);
   Table ToTable(const Chosen& chosen, const WhatIf& what) const;
 
   std::string run_path_;
+  bool types_ = false;
 };
+
+std::vector<NodeId> NodesOf(const std::vector<bool>& chosen) {
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < chosen.size(); ++node) {
+    if (chosen[node]) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+void WhatIfCommand::ShowTypes(const Chosen& chosen, ObjectAnalysis* analysis,
+                              OutputBuffer* output) const {
+  const ObjectGraph& graph = analysis->graph();
+  const std::vector<NodeId> gone =
+      chosen.node != kNoNode ? analysis->GoneWithNode(chosen.node)
+                             : NodesOf(analysis->GoneWith(chosen.nodes));
+  uint64_t bytes = 0, objects = 0;
+  for (const NodeId node : gone) {
+    bytes += graph.size_bytes(node);
+    objects += !graph.is_synthetic(node);
+  }
+  Print(
+      absl::StrCat(chosen.node != kNoNode
+                       ? ShownNode(graph, chosen.node)
+                       : absl::StrCat(Counted(chosen.count, "object"), " of ",
+                                      TerminalText(object_)),
+                   chosen.count == 1 ? " keeps " : " together keep ",
+                   Bytes(bytes), " in ", Counted(objects, "object"), " alive, ",
+                   Percent(analysis->ShareOf(bytes)), " of all that is alive."),
+      TypesOf(graph, gone, limit()), output);
+}
 
 std::string WhatIfCommand::NameOf(ObjectAnalysis* analysis,
                                   const Chosen& chosen) const {

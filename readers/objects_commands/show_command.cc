@@ -9,6 +9,7 @@
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_text/allocation_text.h"
 #include "readers/objects_text/object_table.h"
+#include "readers/options/option_values.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -56,7 +57,7 @@ class ShowCommand final : public OneObjectCommand {
                       OutputBuffer* output) const {
     const bool has_names = *next_to_ == NextTo::kRefs;
     const char* const head = has_names ? "name" : "reference";
-    Table table = ObjectTable({head, head, CellLook::kName});
+    Table table = ObjectTable(Table::Heading{head, head, CellLook::kName});
     const auto add = [&](const Neighbour& one) {
       if (!where_.any() || where_.Matches(analysis->graph(), one.node)) {
         pymemrun::AddObject(analysis, one.node, &table, one.reference);

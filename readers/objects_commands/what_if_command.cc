@@ -10,6 +10,7 @@
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_heap/what_if.h"
 #include "readers/objects_text/object_table.h"
+#include "readers/options/option_values.h"
 #include "text/columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"

@@ -108,7 +108,7 @@ void ChartPrinter::PrintLine(const TimeChart::Line& line) const {
       XmlText(line.label), "</title></path>\n"));
 }
 
-// A number stands above its point, and above those that are there already.
+// A number stands above its point, and above points and numbers near it.
 void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
   constexpr double kNumberWidth = 20, kNumberHeight = 13;
   constexpr absl::string_view kHalo =
@@ -129,6 +129,14 @@ void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
                            mark.text);
   }
   y -= 6;
+  for (const TimeChart::Mark& other : chart_.marks) {
+    const double other_y = plot_.Y(other.bytes) - 6;
+    const bool is_near =
+        std::fabs(plot_.X(other.seconds) - x) < kNumberWidth / 2;
+    if (is_near && std::fabs(other_y - y) < kNumberHeight) {
+      y = std::min(y, other_y);
+    }
+  }
   for (const auto& [taken_x, taken_y] : numbers_) {
     if (std::fabs(taken_x - x) < kNumberWidth &&
         std::fabs(taken_y - y) < kNumberHeight) {

@@ -96,9 +96,10 @@ size_t PageCollector::Gather(uint64_t now_ns) {
 }
 
 void PageCollector::Start() {
+  const uint64_t now_ns = MonotonicNs();
   started_ = true;
   AskResidency();
-  Drain(MonotonicNs());
+  Drain(now_ns);
 }
 
 void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {

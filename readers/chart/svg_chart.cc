@@ -230,12 +230,17 @@ void TimeChart::AddLayers(const Curves& curves) {
     if (part.is_lowest || part.color.empty()) continue;
     layers.push_back(LayerOf(part, part.color));
   }
+  // Of a damaged run there may be fewer values than moments.
+  for (Layer& layer : layers) layer.bytes.resize(curves.time_us.size());
 }
 
 void TimeChart::MarkTotal(const Curves& curves, uint64_t at_us) {
+  if (curves.time_us.empty()) return;
   const auto found =
       std::lower_bound(curves.time_us.begin(), curves.time_us.end() - 1, at_us);
-  const double bytes = curves.total.values[found - curves.time_us.begin()];
+  const auto at = static_cast<size_t>(found - curves.time_us.begin());
+  const std::vector<double>& values = curves.total.values;
+  const double bytes = at < values.size() ? values[at] : 0;
   lines[0].detail = PeakText(bytes);
   marks.push_back({absl::StrCat(HumanBytes(bytes), " at ", HumanSeconds(at_us)),
                    Seconds(*found), bytes});

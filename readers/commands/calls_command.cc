@@ -48,7 +48,7 @@ class CallsCommand final : public ReportCommand {
             "missing.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"peaks", {"--by", "call"}}, {"flow", {"--by", "function"}}};
+    return {{"peaks", {}}, {"flow", {"--by", "function"}}};
   }
   void AddOptions(CLI::App* app) override;
   std::string OfOneRun() const override { return is_tree() ? "one call" : ""; }

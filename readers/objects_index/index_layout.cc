@@ -22,7 +22,7 @@ struct Lanes {
   }
   void Add(const char* bytes, size_t size) {
     uint64_t words[kLanes] = {};
-    std::memcpy(words, bytes, size);
+    if (size > 0) std::memcpy(words, bytes, size);
     for (size_t i = 0; i < kLanes; ++i) sums[i] = Mix(sums[i], words[i]);
   }
 };

@@ -12,7 +12,7 @@ bool ReportCommand::GoesBy(const std::string& name) {
   if (name == name_) return true;
   for (OldName& old : OldNames()) {
     if (old.name != name) continue;
-    about_ = absl::StrCat("Old name of ", name_, " ",
+    about_ = absl::StrCat("Old name of ", name_, old.words.empty() ? "" : " ",
                           absl::StrJoin(old.words, " "), ".\n\n", about_);
     name_ = old.name;
     words_ = std::move(old.words);

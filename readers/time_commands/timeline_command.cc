@@ -107,7 +107,7 @@ class TimelineCommand final : public ReportCommand {
             "--of heap needs a run with heap events.\n\n"
             "--of threads draws a line for each thread, what it brought less "
             "what it gave back, and one for the process. Peaks have the "
-            "numbers of `pymemreport peaks`; of more than 24 the largest of "
+            "numbers of `pymemreport calls`; of more than 24 the largest of "
             "each 24th of the time are shown. Where no calls are known the "
             "highest point of each line is numbered. Growth is by page faults. "
             "Where pages were not seen to come, the lines are each thread's "
@@ -256,7 +256,7 @@ bool TimelineCommand::svg() const {
     case Of::kThreads:
       return true;
     case Of::kHeap:
-      return false;
+      return IsPictureName(files_.output);
     case Of::kCounters:
       return !options_.gc_runs && options_.names.empty() &&
              IsPictureName(files_.output);

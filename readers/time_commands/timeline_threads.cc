@@ -153,7 +153,7 @@ std::string PeakLabel(absl::string_view thread, Place place) {
   return absl::StrCat(thread, " > ", LabelOf(place));
 }
 
-// Those of `pymemreport peaks` in the range. False: nothing could be read.
+// Those of `pymemreport calls` in the range. False: nothing could be read.
 bool ThreadReader::FindCalls() {
   if (!CallReplay::MayKnow(header_)) return true;
   PeakReplay replay(options_.peaks.rule, options_.peaks.choice);
@@ -308,7 +308,7 @@ void ThreadReader::Draw(Drawing* drawing) {
   chart.subtitle = page.Wrapped(
       absl::StrCat(
           "process ", header_.pid(), "; threads: ", meaning_,
-          knows_calls_ ? "; numbers: calls, as `pymemreport peaks` has them"
+          knows_calls_ ? "; numbers: calls, as `pymemreport calls` has them"
                        : "",
           counts_others_ ? ", with what other threads did meanwhile" : ""),
       0);

@@ -117,15 +117,14 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
 }
 
 void PageCollector::TakeTouch(const SideTouch& item, uint32_t stack) {
+  const auto has = [&item](uint16_t flag) { return (item.flags & flag) != 0; };
   touches_.push_back(
       {item.thread,
        {item.time_ns, item.address / options_.page_bytes, item.instruction,
-        stack, (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0,
-        (item.flags & kSideCollecting) != 0}});
+        stack, has(kSideLate), has(kSideFarToo), has(kSideCollecting)}});
 }
 
-// Pages of a file that were resident just before the program unmapped it. The
-// event has no stack: readers find the fault that brought them, if any.
+// Pages of a file, resident as the program unmapped it. They have no stack.
 void PageCollector::TakeFound(const SideFileFound& item) {
   if (!budget_.Take(item.bytes, MonotonicNs())) {
     ++forged_;

@@ -40,6 +40,7 @@ class ChartPrinter {
   void PrintLayers() const;
   void PrintLine(const TimeChart::Line& line) const;
   void PrintMark(const TimeChart::Mark& mark);
+  void PrintNumber(double x, double y, const std::string& text);
   void PrintLegend() const;
   double X(size_t moment) const {
     return plot_.X(Seconds(chart_.time_us[moment]));
@@ -108,13 +109,13 @@ void ChartPrinter::PrintLine(const TimeChart::Line& line) const {
       XmlText(line.label), "</title></path>\n"));
 }
 
-// A number stands above its point, and above points and numbers near it.
+constexpr double kNumberWidth = 20, kNumberHeight = 13;
+constexpr absl::string_view kHalo =
+    "\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
+
 void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
-  constexpr double kNumberWidth = 20, kNumberHeight = 13;
-  constexpr absl::string_view kHalo =
-      "\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
   const double x = plot_.X(mark.seconds);
-  double y = plot_.Y(mark.bytes);
+  const double y = plot_.Y(mark.bytes);
   plot_.Print(
       absl::StrFormat("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" "
                       "fill=\"%s\"/>\n",
@@ -128,7 +129,11 @@ void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
                                         right ? "end" : "start", kHalo),
                            mark.text);
   }
-  y -= 6;
+  PrintNumber(x, y - 6, mark.text);
+}
+
+// Above points and numbers near it.
+void ChartPrinter::PrintNumber(double x, double y, const std::string& text) {
   for (const TimeChart::Mark& other : chart_.marks) {
     const double other_y = plot_.Y(other.bytes) - 6;
     const bool is_near =
@@ -148,7 +153,7 @@ void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
                   absl::StrCat("class=\"peak\" font-size=\"12\" "
                                "font-weight=\"bold\" text-anchor=\"middle",
                                kHalo),
-                  mark.text);
+                  text);
 }
 
 // Lines, layers from the top of the stack down, numbers.

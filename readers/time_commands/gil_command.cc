@@ -80,6 +80,15 @@ class GilCommand final : public ReportCommand {
   }
   void PrintAll(const GilReplay& replay, ThreadFilter* keep,
                 OutputBuffer* output) const;
+  // Reads what --from, --to and --thread choose. False: why has been said.
+  template <typename Replay>
+  bool Read(RunReading* run, Replay* replay, TimeRange* range,
+            ThreadFilter* keep) const {
+    if (!run->Find(range_, range)) return false;
+    replay->SetRange(*range);
+    return run->Read(replay) && run->Has(replay->has_gil(), lacks::kGil) &&
+           run->HasThread(keep);
+  }
   void PrintTimes(RunReading* run, OutputBuffer* output) const;
   void PrintStacks(RunReading* run, OutputBuffer* output) const;
   std::string Sentence(const WaitStacks& replay, const OffGilTree& tree) const;
@@ -299,13 +308,8 @@ bool AddSleeps(const TimeRange& range, ThreadFilter* keep, RunReading* run,
 void GilCommand::PrintStacks(RunReading* run, OutputBuffer* output) const {
   WaitStacks replay(stacks_.by);
   TimeRange range;
-  if (!run->Find(range_, &range)) return;
-  replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
-  if (!run->Read(&replay) || !run->Has(replay.has_gil(), lacks::kGil) ||
-      !run->HasThread(&keep)) {
-    return;
-  }
+  if (!Read(run, &replay, &range, &keep)) return;
   OffGilTree tree(&replay, stacks_);
   tree.Add(&keep);
   if (sleeps_ && !AddSleeps(range, &keep, run, &tree)) return;
@@ -316,13 +320,8 @@ void GilCommand::PrintStacks(RunReading* run, OutputBuffer* output) const {
 void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
   GilReplay replay;
   TimeRange range;
-  if (!run->Find(range_, &range)) return;
-  replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
-  if (!run->Read(&replay) || !run->Has(replay.has_gil(), lacks::kGil) ||
-      !run->HasThread(&keep)) {
-    return;
-  }
+  if (!Read(run, &replay, &range, &keep)) return;
   if (table_.as_text() && !rows_.has_value()) {
     PrintAll(replay, &keep, output);
   } else if (table_.as_text() && *rows_ == GilRows::kWaits) {

@@ -31,7 +31,8 @@ bool IsFree(const HeapSlot& slot) {
   return slot.what_and_stack >> kWhatShift == kFreeWhat;
 }
 
-// Of the code that called malloc; 0: not known. It is behind the frames.
+// The address of the code that called malloc, which stands behind the frames.
+// 0: it is not known.
 uint64_t CallerOf(const SideItemView& item) {
   uint64_t caller = 0;
   if ((item.flags & kSideCaller) != 0) {

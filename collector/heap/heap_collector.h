@@ -29,7 +29,7 @@ class HeapCollector final : public Source,
   struct Options : SourceParts {
     RingMerger* merger;      // must know this collector before it drains
     const HeapRates* rates;  // at the beginning; empty ones are not written
-    bool takes_forks;        // nobody else does
+    bool takes_forks;        // no source of pages does
   };
   explicit HeapCollector(const Options& options);
   // Most of it is written at once.

@@ -40,7 +40,7 @@ class PageCollector final : public Source,
                             private PageMatcher::Output {
  public:
   struct Options : SourceParts {
-    int first_fd;       // of the process's perf events...
+    int first_fd;       // the first descriptor of the perf events
     uint32_t counters;  // ...and how many of them sample
     uint32_t signals;   // ...and how many only signal, see collector_start.h
     uint32_t weight;    // one page in so many is recorded; 1: all

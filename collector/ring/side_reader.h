@@ -86,7 +86,7 @@ class SideReader {
   std::array<uint64_t, kSideParties> lost_ = {};
   uint64_t places_ = 0;
   bool drained_ = true;
-  SideAny head_;             // of the item that Fetch() has found...
+  SideAny head_;             // what Fetch() found
   uint32_t head_cells_ = 0;  // ...and how many cells that is
   std::string payload_;
 };

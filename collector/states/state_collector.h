@@ -59,7 +59,7 @@ class StateCollector final : public Source {
  private:
   struct Doing {
     uint32_t id = 0;      // ThreadDef.id
-    uint64_t sleeps = 0;  // so many, this one counted
+    uint64_t sleeps = 0;  // how many so far, this one included
     bool is_asleep = false;
   };
   struct Sleeper {

@@ -1,11 +1,13 @@
 """What threads do equals what the program and the kernel know of it: context
 switches, CPU time, sleeps whose length and reason the program chose."""
 import bisect
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import unittest
 
 import ordinary_user
@@ -45,35 +47,40 @@ def spin(ns):
     while time.thread_time_ns() < end: pass
 def naps():
     for _ in range(50): time.sleep(0.001)
-def late(step):
-    time.sleep(0.3)
+def late(seconds, step):
+    time.sleep(seconds)
     step()
 def read(): os.read(ends[0], 1)
-def locked():
+def locked(seconds):
     lock.acquire()
-    thread = threading.Thread(target=late, args=(lock.release,))
+    thread = threading.Thread(target=late, args=(seconds, lock.release))
     thread.start()
     lock.acquire()
+    lock.release()
     thread.join()
-def piped():
+def piped(seconds):
     thread = threading.Thread(
-        target=late, args=(lambda: os.write(ends[1], b'x'),))
+        target=late, args=(seconds, lambda: os.write(ends[1], b'x')))
     thread.start()
     read()
     thread.join()
-def child():
+def child(seconds):
     pid = os.fork()
     if pid == 0:
         spin(50_000_000)
-        time.sleep(0.3)
+        time.sleep(seconds)
         os._exit(0)
     os.waitpid(pid, 0)
-tell('timer', time.sleep, 0.3)
+# A long one, and so many short ones that no single switch decides.
+def often(wait):
+    wait(0.3)
+    for _ in range(9): wait(0.01)
+tell('timer', often, time.sleep)
 tell('naps', naps)
 tell('spin', spin, 300_000_000)
-tell('io', piped)
-tell('lock', locked)
-tell('child', child)
+tell('io', often, piped)
+tell('lock', often, locked)
+tell('child', often, child)
 threads = [threading.Thread(target=tell, args=(f'worker {n}', spin, 100_000_000))
            for n in range(3)]
 for thread in threads: thread.start()
@@ -187,6 +194,24 @@ def longest_sleep(steps, begin, end):
     return longest
 
 
+@contextlib.contextmanager
+def awake_processors():
+    """Keeps every processor from halting, by work of the lowest priority. To wake
+    one takes a hypervisor its time, and the kernel charges that to whoever runs
+    there next."""
+    spin = ("import os\n"
+            "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+            "while True: pass")
+    spinners = [subprocess.Popen([sys.executable, "-c", spin])
+                for _ in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
 class StatesTest(support.ProgramTest):
     def need_switches(self):
         run = self.run_script("pass", *STATES, name="try.py")
@@ -200,7 +225,8 @@ class StatesTest(support.ProgramTest):
 
     def test_switches_and_cpu_time_equal_the_kernels(self):
         self.need_switches()
-        run = self.run_script(WORK, *STATES)
+        with awake_processors():
+            run = self.run_script(WORK, *STATES)
         steps = steps_of(run)
         told = json.loads(run.stdout)
         self.assertEqual(sum(b.lost for b in run.records("states")), 0)

@@ -1,15 +1,14 @@
 """What threads do equals what the program and the kernel know of it: context
 switches, CPU time, sleeps whose length and reason the program chose."""
 import bisect
-import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import unittest
 
+from awake import awake_processors
 import ordinary_user
 import perf_support
 import support
@@ -192,24 +191,6 @@ def longest_sleep(steps, begin, end):
                           key=lambda sleep: sleep[0])
             since = None
     return longest
-
-
-@contextlib.contextmanager
-def awake_processors():
-    """Keeps every processor from halting, by work of the lowest priority. To wake
-    one takes a hypervisor its time, and the kernel charges that to whoever runs
-    there next."""
-    spin = ("import os\n"
-            "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
-            "while True: pass")
-    spinners = [subprocess.Popen([sys.executable, "-c", spin])
-                for _ in os.sched_getaffinity(0)]
-    try:
-        yield
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()
 
 
 class StatesTest(support.ProgramTest):

@@ -147,6 +147,7 @@ void PeakFinder::OnTime(uint64_t time_us) {
   if (rss <= high_bytes_) return;
   high_bytes_ = rss;
   high_us_ = now_us();
+  high_known_bytes_ = KnownNow();
 }
 
 // From now_us() on.
@@ -183,25 +184,24 @@ void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   gone_.clear();
 }
 
-// The kernel has just said what is resident.
-void PeakFinder::RememberWhatIsKnown() {
+// What RSS is too low or too high by is not known either.
+uint64_t PeakFinder::KnownNow() const {
   const uint64_t rss = model().RssBytes();
-  // Not what events made of RSS since statm was read: that may be too high.
-  const uint64_t most = std::max({peak_bytes_, known_bytes_, rss});
-  if (!IsAlmost(rss, most)) return;
   const auto unknown =
       static_cast<uint64_t>(std::abs(model().UnattributedBytes()));
-  // What it is below the peak, and what is not known of it, count alike.
-  const auto part = [](uint64_t bytes, uint64_t unknown_bytes) {
-    return bytes - std::min(bytes, unknown_bytes);
-  };
-  if (IsAlmost(known_bytes_, most) &&
-      part(rss, unknown) <= part(known_bytes_, unknown_bytes_)) {
-    return;
-  }
+  return rss - std::min(rss, unknown);
+}
+
+// The kernel has just said what is resident.
+void PeakFinder::RememberWhatIsKnown() {
+  const uint64_t rss = model().RssBytes(), known = KnownNow();
+  // Not what events made of RSS since statm was read: that may be too high.
+  const uint64_t most = std::max({peak_bytes_, asked_bytes_, rss});
+  if (!IsAlmost(rss, most)) return;
+  if (IsAlmost(asked_bytes_, most) && known <= known_bytes_) return;
   known_us_ = now_us();
-  known_bytes_ = rss;
-  unknown_bytes_ = unknown;
+  asked_bytes_ = rss;
+  known_bytes_ = known;
 }
 
 // Since the last reading RSS was as high as it was seen, but no higher than
@@ -211,6 +211,7 @@ void PeakFinder::Take(uint64_t most_bytes) {
   if (bytes > peak_bytes_) {
     peak_bytes_ = bytes;
     peak_us_ = high_us_;
+    peak_known_bytes_ = high_known_bytes_;
     peak_unseen_ = false;
   }
   high_bytes_ = 0;
@@ -294,8 +295,9 @@ void PeakFinder::Finish() {
   RaiseTo(highest_read());
   Take(kEnd);
   KeepHigh();
-  if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
-  peak_bytes_ = known_bytes_;
+  if (asked_bytes_ == 0 || !IsAlmost(asked_bytes_, peak_bytes_)) return;
+  if (!peak_unseen_ && peak_known_bytes_ > known_bytes_) return;
+  peak_bytes_ = asked_bytes_;
   peak_us_ = known_us_;
   peak_unseen_ = false;
 }

@@ -34,10 +34,10 @@ struct RssStretch {
 // as the page events tell, but never above the VmHWM that was read next. Where
 // that has risen above all that is known, RSS was as high at a time that nobody
 // saw; it is told of the moment at which the most was known to be there. Where
-// RSS stayed within a hundredth of that, the moment is chosen at which the
-// kernel had said what is resident and most of it was known, RSS less what is
-// unattributed: shortly after a system call began to fill memory most of it has
-// no owner yet.
+// RSS stayed within a hundredth of that, the moment is chosen of which most was
+// known, RSS less what is unattributed: that one, or one at which the kernel
+// had said what is resident. Shortly after a system call began to fill memory
+// most of it has no owner yet.
 class PeakFinder : public ResidentReplay {
  public:
   // Heap events tell of waits for libraries, and of growth where pages were
@@ -84,6 +84,7 @@ class PeakFinder : public ResidentReplay {
   void Take(uint64_t most_bytes);
   void RaiseTo(uint64_t hwm_bytes);
   void RememberWhatIsKnown();
+  uint64_t KnownNow() const;
   void AddHigh(uint64_t end_us, uint64_t rss_bytes);
   void KeepHigh();
   static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
@@ -98,14 +99,16 @@ class PeakFinder : public ResidentReplay {
   const bool reads_heap_;
   bool saw_heap_ = false;
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
+  uint64_t peak_known_bytes_ = 0;  // of which it is known what they are
   bool peak_unseen_ = false;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+  uint64_t high_known_bytes_ = 0;          // likewise
   std::vector<RssStretch> high_;
   uint64_t taken_us_ = 0;  // VmHWM was read
   uint64_t last_hwm_bytes_ = 0;
-  // The moment at which RSS was almost as high, and of the most of it the owner
-  // was known.
-  uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
+  // The moment at which the kernel was asked, RSS was almost as high, and most
+  // of it was known.
+  uint64_t known_us_ = 0, asked_bytes_ = 0, known_bytes_ = 0;
   std::vector<GoneBlocks> gone_;  // since the last reading
   WaitFinder finder_{&index()};
   std::shared_ptr<const LibraryWaits> waits_;  // once it has finished

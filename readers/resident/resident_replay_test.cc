@@ -161,6 +161,19 @@ TEST(PeakFinderTest, OfTheMomentsOfAPeakOneIsTakenOfWhichMostIsKnown) {
   EXPECT_EQ(run.Peak(), 2010u);
 }
 
+// Asked a little before the peak, the kernel does not know what came since: at
+// the peak itself the faults tell.
+TEST(PeakFinderTest, ThePeakStaysWhereAllOfItIsKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 1000, 1, false, false};
+  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
+  run.builder.AddResidency(1000, 1010, 1005 * kPage, {before});
+  run.builder.AddPages(CamePages(1500, 2000, 5, 1));
+  run.builder.AddProcess(2000, 1006 * kPage, 1006 * kPage);
+  run.builder.AddPages({RangeEntry(2001, PAGES_UNMAPPED, 2000, 5)});
+  EXPECT_EQ(run.Peak(), 1540u);
+}
+
 TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
   BuiltRun run;
   run.builder.AddProcess(150, 100 * kPage, 100 * kPage);  // 6 pages are there

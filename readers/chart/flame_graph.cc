@@ -74,9 +74,9 @@ struct Box {
 };
 
 // "1.2 MiB in about 4 blocks", "0.123 s in 4 waits".
-std::string SizeText(const Box& box, const FlameTexts& texts) {
+std::string SizeText(const Box& box, TreeUnit unit, const FlameTexts& texts) {
   const uint64_t count = WholeNumber(box.count);
-  if (texts.unit == TreeUnit::kNanos) {
+  if (unit == TreeUnit::kNanos) {
     return absl::StrFormat("%.3f s in %s", box.bytes / 1e9,
                            Counted(count, "wait"));
   }
@@ -85,14 +85,15 @@ std::string SizeText(const Box& box, const FlameTexts& texts) {
                       Counted(count, "block"));
 }
 
-void PrintBox(const Box& box, const FlameTexts& texts, OutputBuffer* output) {
+void PrintBox(const Box& box, TreeUnit unit, const FlameTexts& texts,
+              OutputBuffer* output) {
   const double x = kLeft + box.begin * kPlotWidth;
   const double width = std::max(box.share * kPlotWidth, 0.3);
   const double y = kTop + box.depth * kRow;
   const std::string tip = absl::StrFormat(
       "%s\n%s, %.2f %%",
       ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false),
-      SizeText(box, texts), 100 * box.share);
+      SizeText(box, unit, texts), 100 * box.share);
   output->Append(absl::StrFormat(
       "<g class=\"f\" data-x=\"%.10g\" data-w=\"%.10g\" data-d=\"%d\" "
       "data-b=\"%d\"><title>%s</title><rect x=\"%.2f\" y=\"%.1f\" "
@@ -166,13 +167,14 @@ void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
   const std::vector<Box> boxes = BoxesOf(tree);
   uint32_t depth = 0;
   for (const Box& box : boxes) depth = std::max(depth, box.depth);
+  const TreeUnit unit = tree.measure().unit;
   PrintHead(texts, kTop + (depth + 1) * kRow + 12, output);
-  output->Append(absl::StrFormat(
-      "<g id=\"plot\" data-left=\"%.0f\" "
-      "data-width=\"%.0f\" data-letter=\"%.1f\"%s>\n",
-      kLeft, kPlotWidth, kLetter,
-      texts.unit == TreeUnit::kNanos ? " data-unit=\"s\"" : ""));
-  for (const Box& box : boxes) PrintBox(box, texts, output);
+  output->Append(
+      absl::StrFormat("<g id=\"plot\" data-left=\"%.0f\" "
+                      "data-width=\"%.0f\" data-letter=\"%.1f\"%s>\n",
+                      kLeft, kPlotWidth, kLetter,
+                      unit == TreeUnit::kNanos ? " data-unit=\"s\"" : ""));
+  for (const Box& box : boxes) PrintBox(box, unit, texts, output);
   output->Append(absl::StrCat("</g>\n<script><![CDATA[\n", kFlameScript,
                               "]]></script>\n</svg>\n"));
 }

@@ -12,7 +12,6 @@ struct FlameTexts {
   std::string title;
   std::string subtitle;
   bool counts_are_estimates = false;  // of blocks
-  TreeUnit unit = TreeUnit::kBytes;   // of waits nanoseconds
 };
 
 // One SVG that needs nothing else: callers above what they call, as wide as

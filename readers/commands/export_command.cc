@@ -112,12 +112,9 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
     case Format::kDot:
       output->Append(CallGraphDot(replay));
       break;
-    case Format::kCollapsed: {
-      HeapStacks stacks(GroupBy::kLine, &replay);
-      stacks.Add(replay.SumsAt(0), nullptr);
-      stacks.PrintCollapsed(output);
+    case Format::kCollapsed:
+      HeapTree(GroupBy::kLine, replay).PrintCollapsed(output);
       break;
-    }
     case Format::kPerfetto:
     case Format::kChrome:
       break;  // not profiles, see above

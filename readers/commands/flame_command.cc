@@ -64,24 +64,24 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
     return kExitUsage;
   }
   const GroupBy by = by_thread_ ? GroupBy::kThread : GroupBy::kLine;
-  HeapStacks stacks(by, &replay, inverted_);
-  const std::vector<HeapSums> sums = replay.SumsAt(0);
   // Inverted, the frames of an import are of interest: one of them allocated.
-  if (!inverted_) stacks.FoldImports();
-  stacks.Add(sums, OfThreads(&threads));
+  const PlaceTree tree = HeapTree(by, replay,
+                                  {.inverted = inverted_,
+                                   .folds_imports = !inverted_,
+                                   .keep = OfThreads(&threads)});
   FlameTexts texts;
   texts.title = FlameTitle(replay);
   texts.counts_are_estimates = replay.sampled();
-  texts.subtitle =
-      absl::StrCat(HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
-                   "; process ", replay.header().pid(),
-                   inverted_ ? "; the frames that allocated are on top" : "");
+  texts.subtitle = absl::StrCat(
+      HeapSumsText(TotalsOf(replay.model(), replay.SumsAt(0)).live, replay),
+      "; process ", replay.header().pid(),
+      inverted_ ? "; the frames that allocated are on top" : "");
   for (const std::string& text :
        {ThreadText(replay, &threads), ReservedText(replay)}) {
     if (text.empty()) continue;
     absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(text, "\n"));
   }
-  PrintFlame(stacks.tree(), texts, output);
+  PrintFlame(tree, texts, output);
   return code;
 }
 

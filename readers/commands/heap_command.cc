@@ -7,7 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "readers/diff/heap_diff.h"
+#include "readers/diff/run_diff.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
@@ -309,13 +309,15 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   if (table_.as_text() && !stacks_.collapsed) {
     output->AppendLines(StacksHeading(replay, threads, keep));
   }
-  HeapStacks stacks(by_, &replay, inverted_);
-  if (as_ == HeapAs::kTree && !inverted_) stacks.FoldImports();
-  stacks.Add(replay.SumsAt(0), keep);
-  if (as_ != HeapAs::kTree) return stacks_.Print(stacks, table_, output);
-  output->Append(TreeText(stacks.tree(), table_.limit(), output->terminal()));
+  const PlaceTree tree =
+      HeapTree(by_, replay,
+               {.inverted = inverted_,
+                .folds_imports = as_ == HeapAs::kTree && !inverted_,
+                .keep = keep});
+  if (as_ != HeapAs::kTree) return stacks_.Print(tree, table_, output);
+  output->Append(TreeText(tree, table_.limit(), output->terminal()));
   const uint64_t limit = table_.limit();
-  const uint64_t frames = stacks.tree().nodes().size() - 1;
+  const uint64_t frames = tree.nodes().size() - 1;
   if (limit != 0 && frames > limit) {
     output->AppendLines(absl::StrCat(Counted(frames - limit, "smaller frame"),
                                      " not shown (--limit)\n"));

@@ -14,7 +14,6 @@
 #include "readers/report/run_reading.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
-#include "readers/resident/stack_tree.h"
 #include "readers/run/reread_file.h"
 #include "readers/task_steps/task_steps_reader.h"
 
@@ -83,11 +82,9 @@ std::string ResidentCommand::Problem() const {
 void ResidentCommand::PrintStacks(const ResidentReplay& replay,
                                   const HeapReplay* heap, ThreadFilter* threads,
                                   OutputBuffer* output) const {
-  const StackTree tree =
-      heap == nullptr
-          ? StackTree(by_, &replay, threads)
-          : StackTree(HeapResidentTree(by_, replay, *heap, threads), &replay);
-  stacks_.Print(tree, table_, output);
+  stacks_.Print(heap == nullptr ? ResidentTree(by_, replay, threads)
+                                : HeapResidentTree(by_, replay, *heap, threads),
+                table_, output);
 }
 
 std::string Heading(const FoundMoment& at, const ResidentReplay& replay,

@@ -1,6 +1,7 @@
 #include "readers/diff/diff_text.h"
 
-#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "readers/diff/run_diff.h"
 #include "readers/diff/unlike_runs.h"
 #include "readers/output/screen_text.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
 #include "text/columns.h"
 #include "text/escape.h"
@@ -64,7 +66,7 @@ std::vector<Holding> Comparable(const RunSide& before, const RunSide& after) {
   return found;
 }
 
-absl::string_view MarkOf(const MatchedPlace& place) {
+std::string MarkOf(const MatchedPlace& place) {
   return place.is_new    ? "new"
          : place.is_gone ? "gone"
          : place.moved   ? "moved"
@@ -98,9 +100,10 @@ class DiffPrinter {
       }
       const std::vector<Holding> holdings = Comparable(before_, after_);
       for (const Holding holding : holdings) {
-        Table table = PlaceTable();
-        const size_t left = AddPlaces(holding, &table);
+        const std::vector<DiffRow> rows = RowsOf(holding);
+        const Table table = PlaceColumns(holding).Make(rows, options_.limit);
         PrintSection(TitleOf(holding, before_, after_), table);
+        const size_t left = rows.size() - table.rows.size();
         if (left > 0) {
           output_.Append(absl::StrCat(Counted(left, "more row"),
                                       "; --limit 0 lists all\n"));
@@ -191,93 +194,79 @@ class DiffPrinter {
   bool as_text() const { return options_.format == TableFormat::kText; }
 
   // In text the mark comes early: the last columns are left out first.
-  void AddChangeHeadings(Table* table) const {
-    const auto add = [table](const char* name, const char* title,
-                             CellLook look = CellLook::kPlain) {
-      table->headings.push_back({name, title, look});
+  TableColumns<DiffRow> ChangeColumns() const {
+    TableColumns<DiffRow> columns;
+    columns.AddBytes("change_bytes", "change", [](const DiffRow& row) {
+      return SignedNumber(row.change.bytes());
+    });
+    const auto mark = [](const DiffRow& row) { return MarkOf(row.place); };
+    if (as_text()) columns.Add("mark", "mark", mark);
+    columns.AddBytes("before_bytes", "old", [](const DiffRow& row) {
+      return WholeNumber(row.change.before);
+    });
+    columns.AddBytes("after_bytes", "new", [](const DiffRow& row) {
+      return WholeNumber(row.change.after);
+    });
+    if (has_errors_ || !as_text()) {
+      columns.AddError("error_bytes", "std error", [](const DiffRow& row) {
+        return std::fmax(row.change.variance, 0);
+      });
+    }
+    if (!as_text()) columns.Add("mark", mark);
+    return columns;
+  }
+
+  // For machines also where the place was before.
+  TableColumns<DiffRow> PlaceColumns(Holding holding) const {
+    TableColumns<DiffRow> columns;
+    if (!as_text()) {
+      columns.Add("measure", [holding](const DiffRow&) {
+        return std::string(HoldingName(holding));
+      });
+    }
+    const std::vector<Table::Heading> names = PlaceHeadings(options_.by);
+    const auto add = [&](size_t i, std::string name, Place MatchedPlace::*of) {
+      columns.Add(std::move(name), names[i].title, names[i].look,
+                  [=, by = options_.by](const DiffRow& row) {
+                    return PlaceCells(by, row.place.*of)[i];
+                  });
     };
-    add("change_bytes", "change", CellLook::kBytes);
-    if (as_text()) add("mark", "mark");
-    add("before_bytes", "old", CellLook::kBytes);
-    add("after_bytes", "new", CellLook::kBytes);
-    if (has_errors_ || !as_text()) {
-      add("error_bytes", "std error", CellLook::kBytes);
+    for (size_t i = 0; i < names.size(); ++i) {
+      add(i, names[i].name, &MatchedPlace::place);
     }
-    if (!as_text()) add("mark", "");
-  }
-  void AddChangeCells(const MatchedPlace& place, const Change& change,
-                      std::vector<Cell>* cells) const {
-    const std::string mark(MarkOf(place));
-    cells->emplace_back(SignedNumber(change.bytes()));
-    if (as_text()) cells->emplace_back(mark);
-    cells->emplace_back(WholeNumber(change.before));
-    cells->emplace_back(WholeNumber(change.after));
-    if (has_errors_ || !as_text()) {
-      cells->emplace_back(WholeNumber(change.Error()));
+    columns.Append(ChangeColumns());
+    for (size_t i = 0; i < names.size() && !as_text(); ++i) {
+      add(i, "before_" + names[i].name, &MatchedPlace::before);
     }
-    if (!as_text()) cells->emplace_back(mark);
+    return columns;
   }
 
-  Table PlaceTable() const {
-    Table table;
-    if (!as_text()) table.headings.push_back({"measure", ""});
-    for (Table::Heading& heading : PlaceHeadings(options_.by)) {
-      table.headings.push_back(std::move(heading));
-    }
-    AddChangeHeadings(&table);
-    if (as_text()) return table;
-    for (Table::Heading& heading : PlaceHeadings(options_.by)) {
-      table.headings.push_back({"before_" + heading.name, ""});
-    }
-    return table;
-  }
-
-  // Returns how many rows are not listed.
-  size_t AddPlaces(Holding holding, Table* table) {
-    std::vector<DiffRow> rows = DiffPlaces(
+  std::vector<DiffRow> RowsOf(Holding holding) {
+    return DiffPlaces(
         before_.places(holding), after_.places(holding),
         as_text() && holding == Holding::kResident ? kLeastResidentBytes : 0,
         &match_);
-    const size_t all = rows.size();
-    if (options_.limit != 0 && options_.limit < all) {
-      rows.resize(options_.limit);
-    }
-    for (const DiffRow& row : rows) {
-      std::vector<Cell> cells;
-      if (!as_text()) cells.emplace_back(std::string(HoldingName(holding)));
-      for (Cell& cell : PlaceCells(options_.by, row.place.place)) {
-        cells.push_back(std::move(cell));
-      }
-      AddChangeCells(row.place, row.change, &cells);
-      if (!as_text()) {
-        for (Cell& cell : PlaceCells(options_.by, row.place.before)) {
-          cells.push_back(std::move(cell));
-        }
-      }
-      table->rows.push_back(std::move(cells));
-    }
-    return all - rows.size();
   }
   Table AllPlaces() {
-    Table table = PlaceTable();
+    Table all = PlaceColumns(Holding::kHeap).Make({});
     for (const Holding holding : Comparable(before_, after_)) {
-      AddPlaces(holding, &table);
+      Table table = PlaceColumns(holding).Make(RowsOf(holding), options_.limit);
+      std::move(table.rows.begin(), table.rows.end(),
+                std::back_inserter(all.rows));
     }
-    return table;
+    return all;
   }
 
   Table StackTable() {
+    const TableColumns<DiffRow> columns = ChangeColumns();
     Table table;
     table.headings = PlaceTree::NameHeadings(options_.format);
-    AddChangeHeadings(&table);
-    for (const DiffNode& node : DiffStacks(before_.stacks(), after_.stacks(),
-                                           options_.limit, &match_)) {
-      PlaceTree::Node named;
-      named.depth = node.depth;
-      named.place = node.place.place;
-      std::vector<Cell> cells = PlaceTree::NameCells(named, options_.format);
-      AddChangeCells(node.place, node.change, &cells);
-      table.rows.push_back(std::move(cells));
+    columns.AppendHeadings(&table.headings);
+    for (const DiffRow& row : DiffStacks(before_.stacks(), after_.stacks(),
+                                         options_.limit, &match_)) {
+      table.rows.push_back(
+          PlaceTree::NameCells(row.depth, row.place.place, options_.format));
+      columns.AppendCells(row, &table.rows.back());
     }
     return table;
   }

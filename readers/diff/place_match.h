@@ -61,6 +61,25 @@ class PlaceMatch {
   absl::flat_hash_map<Place, uint32_t> named_;
 };
 
+// A row for each place that the match numbers, by its number. Calls
+// add(held, is_before, row) for what either run holds, the run after first.
+// Each `held` has its `place`.
+template <typename Row, typename Held, typename AddTo>
+std::vector<Row> JoinByPlace(const std::vector<Held>& before,
+                             const std::vector<Held>& after, PlaceMatch* match,
+                             AddTo add) {
+  std::vector<Row> rows;
+  for (const bool is_before : {false, true}) {
+    for (const Held& held : is_before ? before : after) {
+      const uint32_t number =
+          is_before ? match->OfBefore(held.place) : match->OfAfter(held.place);
+      if (number >= rows.size()) rows.resize(number + 1);
+      add(held, is_before, &rows[number]);
+    }
+  }
+  return rows;
+}
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_DIFF_PLACE_MATCH_H_

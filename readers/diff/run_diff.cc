@@ -35,7 +35,7 @@ class MergedTree {
       self.variance += node.self_variance;
     }
   }
-  std::vector<DiffNode> Take(uint64_t limit) {
+  std::vector<DiffRow> Take(uint64_t limit) {
     // A caller of the second tree may come after what it calls: by depth.
     std::vector<uint32_t> order;
     for (uint32_t i = 1; i < nodes_.size(); ++i) order.push_back(i);
@@ -80,7 +80,7 @@ class MergedTree {
     return found->second;
   }
   // Those and their callers.
-  std::vector<DiffNode> Walk(const std::vector<uint32_t>& chosen) {
+  std::vector<DiffRow> Walk(const std::vector<uint32_t>& chosen) {
     std::vector<uint32_t> kept;
     for (const uint32_t i : chosen) {
       for (uint32_t at = i; at != 0 && !nodes_[at].is_kept;
@@ -95,14 +95,13 @@ class MergedTree {
     });
     std::vector<std::vector<uint32_t>> below(nodes_.size());
     for (const uint32_t i : kept) below[nodes_[i].parent].push_back(i);
-    std::vector<DiffNode> walk;
+    std::vector<DiffRow> walk;
     std::vector<uint32_t> open = below[0];
     while (!open.empty()) {
       const uint32_t i = open.back();
       open.pop_back();
       const Node& node = nodes_[i];
-      walk.push_back(
-          {node.depth, match_.places()[node.place], node.sum, node.self});
+      walk.push_back({match_.places()[node.place], node.sum, node.depth});
       open.insert(open.end(), below[i].begin(), below[i].end());
     }
     return walk;
@@ -112,6 +111,12 @@ class MergedTree {
   std::vector<Node> nodes_ = {{0, 0, 0, {}, {}}};
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> children_;
 };
+
+HeapRows RowsOf(GroupBy by, const HeapMoments& replay) {
+  HeapRowsMaker maker(by);
+  maker.Add(replay, replay.SumsAt(0));
+  return maker.Take();
+}
 
 }  // namespace
 
@@ -138,19 +143,12 @@ Change ChangeOf(const Figure& before, const Figure& after) {
 std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
                                 double least_bytes, PlaceMatch* match) {
-  std::vector<Change> changes;
-  const auto change_of = [&](uint32_t number) -> Change& {
-    if (number >= changes.size()) changes.resize(number + number / 2 + 1);
-    return changes[number];
-  };
-  for (const HeldBytes& held : before) {
-    AddTo({held.bytes, 0, held.variance},
-          &change_of(match->OfBefore(held.place)));
-  }
-  for (const HeldBytes& held : after) {
-    AddTo({0, held.bytes, held.variance},
-          &change_of(match->OfAfter(held.place)));
-  }
+  const std::vector<Change> changes = JoinByPlace<Change>(
+      before, after, match,
+      [](const HeldBytes& held, bool is_before, Change* change) {
+        (is_before ? change->before : change->after) += held.bytes;
+        change->variance += held.variance;
+      });
   const double errors = ErrorsBeyondChance(
       std::count_if(changes.begin(), changes.end(),
                     [](const Change& change) { return change.variance > 0; }));
@@ -160,7 +158,7 @@ std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
         std::fabs(changes[i].bytes()) < least_bytes) {
       continue;
     }
-    rows.push_back({match->places()[i], changes[i]});
+    rows.push_back({match->places()[i], changes[i], 0});
   }
   std::sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {
     if (IsLarger(a.change, b.change) || IsLarger(b.change, a.change)) {
@@ -171,13 +169,32 @@ std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
   return rows;
 }
 
-std::vector<DiffNode> DiffStacks(const std::vector<HeldNode>& before,
-                                 const std::vector<HeldNode>& after,
-                                 uint64_t limit, PlaceMatch* match) {
+std::vector<DiffRow> DiffStacks(const std::vector<HeldNode>& before,
+                                const std::vector<HeldNode>& after,
+                                uint64_t limit, PlaceMatch* match) {
   MergedTree tree(match);
   tree.Add(before, /*is_before=*/true);
   tree.Add(after, /*is_before=*/false);
   return tree.Take(limit);
+}
+
+HeapRows DiffHeapRows(GroupBy by, const HeapMoments& first,
+                      const HeapMoments& second) {
+  PlaceMatch match(by, &first.index(), &second.index());
+  const HeapRows before = RowsOf(by, first), after = RowsOf(by, second);
+  HeapRows rows;
+  rows.places = JoinByPlace<HeapRows::Row>(
+      before.places, after.places, &match,
+      [](const HeapRows::Row& held, bool is_before, HeapRows::Row* row) {
+        const bool is_first = row->sums.recorded + row->before.recorded == 0;
+        if (is_first) row->place = held.place;
+        (is_before ? row->before : row->sums).Add(held.sums);
+      });
+  rows.tracing.before = before.tracing.sums;
+  rows.tracing.sums = after.tracing.sums;
+  rows.reserved.before = before.reserved.sums;
+  rows.reserved.sums = after.reserved.sums;
+  return rows;
 }
 
 }  // namespace pymemrun

@@ -8,6 +8,7 @@
 
 #include "readers/diff/place_match.h"
 #include "readers/diff/run_side.h"
+#include "readers/heap/heap_table.h"
 
 namespace pymemrun {
 
@@ -32,6 +33,7 @@ Change ChangeOf(const Figure& before, const Figure& after);
 struct DiffRow {
   MatchedPlace place;
   Change change;
+  uint32_t depth = 0;  // of a call tree; the outermost frames have 0
 };
 // Whether pages of 2 MiB come, and which line touches the first byte of a page,
 // differs from run to run: less than this says nothing.
@@ -43,17 +45,18 @@ std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
                                 double least_bytes, PlaceMatch* match);
 
-// A frame, with all that was called from there.
-struct DiffNode {
-  uint32_t depth = 0;
-  MatchedPlace place;
-  Change change, self;
-};
-// Those of the `limit` (0: all) frames that changed most, each below its
-// caller, larger changes first. Callers stand for what they call, too.
-std::vector<DiffNode> DiffStacks(const std::vector<HeldNode>& before,
-                                 const std::vector<HeldNode>& after,
-                                 uint64_t limit, PlaceMatch* match);
+// Those of the `limit` (0: all) frames that changed most, each with all that
+// was called from there and below its caller, larger changes first. Callers
+// stand for what they call, too.
+std::vector<DiffRow> DiffStacks(const std::vector<HeldNode>& before,
+                                const std::vector<HeldNode>& after,
+                                uint64_t limit, PlaceMatch* match);
+
+// What was alive at the first moment of each replay, by place, with what it was
+// in the first one before it. A place is that of the second run where both have
+// it. Names live as long as the replays.
+HeapRows DiffHeapRows(GroupBy by, const HeapMoments& first,
+                      const HeapMoments& second);
 
 }  // namespace pymemrun
 

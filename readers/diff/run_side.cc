@@ -6,6 +6,7 @@
 
 #include "readers/answer/memory_split.h"
 #include "readers/heap/heap_exit.h"
+#include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap/heap_totals.h"
 #include "readers/moments/moment_reading.h"
@@ -20,20 +21,6 @@ double VarianceOfFile(double bytes) {
   constexpr double kPieceBytes = 64 << 10;
   if (bytes <= 0) return 0;
   return std::fmax(bytes / kPieceBytes, 1) * kPieceBytes * kPieceBytes / 4;
-}
-
-// The names of a heap's frames, with bytes and their variance beside it, which
-// a PlaceTree calls its count.
-PlaceTree StacksOf(GroupBy by, const HeapMoments& replay) {
-  PlaceTree tree(by, &replay.index());
-  const std::vector<HeapSums> sums = replay.SumsAt(0);
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const HeapSource& source = replay.model().sources()[i];
-    if (sums[i].recorded == 0 || !source.counts()) continue;
-    tree.Add(tree.NodeOf(OriginOf(source.key)), sums[i].bytes,
-             sums[i].bytes_variance);
-  }
-  return tree;
 }
 
 }  // namespace
@@ -139,7 +126,8 @@ bool RunSide::ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at) {
 
 void RunSide::KeepHeap(Holding holding, const HeapMoments& replay) {
   if (options_.stacks) {
-    if (holding == Holding::kHeap) KeepStacks(StacksOf(options_.by, replay));
+    if (holding == Holding::kHeap)
+      KeepStacks(HeapTree(options_.by, replay, {.of_variances = true}));
     return;
   }
   known_[static_cast<size_t>(holding)] = true;
@@ -188,9 +176,9 @@ void RunSide::AddGrowth(const ThreadReplay* caused) {
       by, caused != nullptr ? Attribution::kCaused : Attribution::kObserved);
   facts_.AddTo(&table);
   if (caused != nullptr) AddCaused(*caused, "", &table);
-  for (const ProfiledPlace& place : table.Sorted(0)) {
-    const auto bytes = static_cast<double>(place.totals.growth_bytes);
-    if (bytes > 0) Add(Holding::kGrowth, place, bytes, 0);
+  for (const ProfiledPlace& row : table.Sorted(0)) {
+    const auto bytes = static_cast<double>(row.totals.growth_bytes);
+    if (bytes > 0) Add(Holding::kGrowth, row.place, bytes, 0);
   }
 }
 

@@ -97,6 +97,7 @@ class RunSide {
   // `at`: nothing where no moment was given.
   bool ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at);
   void KeepHeap(Holding holding, const HeapMoments& replay);
+  // `tree`: see HeapTreeOptions::of_variances.
   void KeepStacks(const PlaceTree& tree);
   bool ReadResident(RereadFile* file, const RunMoments& moments,
                     const FoundMoment& at);

@@ -185,10 +185,9 @@ std::string CallGraph::Dot() const {
 }  // namespace
 
 std::string CallGraphDot(const HeapMoments& replay) {
-  HeapStacks stacks(GroupBy::kFunction, &replay);
-  stacks.FoldImports();
-  stacks.Add(replay.SumsAt(0), nullptr);
-  return CallGraph(stacks.tree()).Dot();
+  return CallGraph(
+             HeapTree(GroupBy::kFunction, replay, {.folds_imports = true}))
+      .Dot();
 }
 
 }  // namespace pymemrun

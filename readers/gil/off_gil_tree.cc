@@ -8,11 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/gil/gil_tables.h"
-#include "readers/output/whole_number.h"
 
 namespace pymemrun {
 namespace {
 
+constexpr TreeMeasure kWaits = {TreeUnit::kNanos, "waiting_s", "waits s",
+                                "waits", "waits"};
 constexpr char kNoStack[] = "<no stack>";
 // Of kBoth so many holders have stacks below waiters' stacks, those that most
 // time was waited for: each is a tree of its own.
@@ -32,17 +33,12 @@ bool HasStack(uint32_t stack) {
 OffGilTree::OffGilTree(const WaitStacks* replay, Options options)
     : replay_(*replay),
       options_(options),
-      tree_(GroupBy::kLine, &replay->index()) {
+      tree_(GroupBy::kLine, &replay->index(), kWaits) {
   if (!options.keep_imports && !options.inverted) tree_.FoldImports();
 }
 
-uint32_t OffGilTree::Below(uint32_t parent, std::string name) {
-  const std::string& kept = *names_.insert(std::move(name)).first;
-  return tree_.Child(parent, {{}, 0, kept});
-}
-
 uint32_t OffGilTree::Root(std::string name) {
-  return options_.merge_threads ? 0 : Below(0, std::move(name));
+  return options_.merge_threads ? 0 : tree_.NamedChild(0, std::move(name));
 }
 
 uint32_t OffGilTree::WaiterNode(const WaitStacks::Key& key) {
@@ -51,41 +47,45 @@ uint32_t OffGilTree::WaiterNode(const WaitStacks::Key& key) {
   if (HasStack(key.stack)) {
     return tree_.NodeBelow(root, key.stack, options_.inverted);
   }
-  return Below(root,
-               key.stack == 0
-                   ? kNoStack
-                   : absl::StrFormat(
-                         "<waits under %g ms>",
-                         static_cast<double>(replay_.min_wait_ns()) / 1e6));
+  return tree_.NamedChild(
+      root,
+      key.stack == 0
+          ? kNoStack
+          : absl::StrFormat("<waits under %g ms>",
+                            static_cast<double>(replay_.min_wait_ns()) / 1e6));
 }
 
 // `root`: of a thread. Who is no thread has no stack.
 uint32_t OffGilTree::HolderNode(const WaitStacks::Key& key, uint32_t root) {
   if (!IsThread(key.holder)) return root;
-  if (key.place.stack == 0) return Below(root, kNoStack);
+  if (key.place.stack == 0) return tree_.NamedChild(root, kNoStack);
   const std::string called(replay_.FunctionName(key.place.function));
   if (called.empty()) {
     return tree_.NodeBelow(root, key.place.stack, options_.inverted);
   }
   return options_.inverted
-             ? tree_.NodeBelow(Below(root, called), key.place.stack, true)
-             : Below(tree_.NodeBelow(root, key.place.stack, false), called);
+             ? tree_.NodeBelow(tree_.NamedChild(root, called), key.place.stack,
+                               true)
+             : tree_.NamedChild(tree_.NodeBelow(root, key.place.stack, false),
+                                called);
 }
 
 uint32_t OffGilTree::NodeOf(const WaitStacks::Key& key, bool is_large) {
   if (options_.by == WaitsBy::kBoth && !is_large) {
-    return Below(WaiterNode(key), kOtherHolders);
+    return tree_.NamedChild(WaiterNode(key), kOtherHolders);
   }
   const std::string holder = GilHolderName(replay_, key.holder);
   switch (options_.by) {
     case WaitsBy::kWaiter:
       return WaiterNode(key);
     case WaitsBy::kHolder:
-      return HolderNode(key, IsThread(key.holder) ? Root(holder)
-                                                  : Below(0, holder));
+      return HolderNode(key, IsThread(key.holder)
+                                 ? Root(holder)
+                                 : tree_.NamedChild(0, holder));
     default:
-      return HolderNode(key, Below(WaiterNode(key),
-                                   absl::StrCat("waits for ", holder)));
+      return HolderNode(key,
+                        tree_.NamedChild(WaiterNode(key),
+                                         absl::StrCat("waits for ", holder)));
   }
 }
 
@@ -100,8 +100,9 @@ void OffGilTree::Add(ThreadFilter* keep) {
     return std::make_tuple(~entry.second.ns, key.waiter, key.stack, key.holder,
                            key.place.stack, key.place.function);
   };
-  std::sort(entries.begin(), entries.end(),
-            [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
+  std::sort(
+      entries.begin(), entries.end(),
+      [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
   size_t count = 0;
   for (const auto& [key, sum] : entries) {
     tree_.Add(NodeOf(key, count++ < kMostJoined), static_cast<double>(sum.ns),
@@ -119,30 +120,9 @@ void OffGilTree::AddSleeps(uint32_t thread, const std::string& what,
   if (ns == 0) return;
   const uint32_t root =
       Root(std::string(replay_.index().LatestThreadLabel(thread)));
-  tree_.Add(Below(root, absl::StrCat("<", what, ">")), static_cast<double>(ns),
-            static_cast<double>(sleeps));
+  tree_.Add(tree_.NamedChild(root, absl::StrCat("<", what, ">")),
+            static_cast<double>(ns), static_cast<double>(sleeps));
   slept_ns_ += ns;
-}
-
-Table OffGilTree::ToTable(uint64_t limit, TableFormat format) const {
-  Table table;
-  table.headings = PlaceTree::NameHeadings(format);
-  table.headings.insert(table.headings.end(),
-                        {{"waiting_s", "waits s"},
-                         {"self_s", "self s"},
-                         {"waits", "waits"},
-                         {"share", "share", CellLook::kShare}});
-  const double total = tree_.nodes()[0].bytes;
-  for (const uint32_t id : tree_.Ordered(limit)) {
-    const PlaceTree::Node& node = tree_.nodes()[id];
-    std::vector<Cell> cells = PlaceTree::NameCells(node, format);
-    cells.emplace_back(node.bytes / 1e9);
-    cells.emplace_back(node.self_bytes / 1e9);
-    cells.emplace_back(WholeNumber(node.count));
-    cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
 }
 
 }  // namespace pymemrun

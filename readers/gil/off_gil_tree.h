@@ -5,16 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/container/node_hash_set.h"
 #include "readers/gil/wait_stacks.h"
-#include "readers/output/table.h"
 #include "readers/places/place_tree.h"
 #include "readers/places/thread_filter.h"
 
 namespace pymemrun {
 
-// Sizes of the tree are nanoseconds, its counts waits. Not thread safe; the
-// replay must outlive it.
+// Fills a tree. Not thread safe; the replay must outlive it.
 class OffGilTree {
  public:
   struct Options {
@@ -32,8 +29,6 @@ class OffGilTree {
                  uint64_t sleeps);
   // To be called when everything was added.
   void SumUp() { tree_.SumUp(); }
-  // The `limit` frames with the most time (0: all), each below its caller.
-  Table ToTable(uint64_t limit, TableFormat format) const;
   const PlaceTree& tree() const { return tree_; }
   // Of what was added.
   uint64_t waited_ns() const { return waited_ns_; }
@@ -45,12 +40,10 @@ class OffGilTree {
   uint32_t WaiterNode(const WaitStacks::Key& key);
   uint32_t HolderNode(const WaitStacks::Key& key, uint32_t root);
   uint32_t Root(std::string name);
-  uint32_t Below(uint32_t parent, std::string name);
 
   const WaitStacks& replay_;
   const Options options_;
   PlaceTree tree_;
-  absl::node_hash_set<std::string> names_;  // of frames that are no places
   uint64_t waited_ns_ = 0, without_stack_ns_ = 0, slept_ns_ = 0;
 };
 

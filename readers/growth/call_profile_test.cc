@@ -90,17 +90,17 @@ TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
   table.Add(profile_, index_);
   const auto places = table.Sorted(0);
   ASSERT_EQ(places.size(), 2u);
-  EXPECT_EQ(places[0].line, 11u);
+  EXPECT_EQ(places[0].place.line, 11u);
   EXPECT_EQ(places[0].totals.growth_bytes, 300u);
   EXPECT_EQ(places[0].totals.shrinkage_bytes, 120u);
   EXPECT_EQ(places[0].totals.net_bytes(), 180);
   EXPECT_EQ(places[0].totals.rows, 2u);
-  EXPECT_EQ(places[1].line, 10u);
-  EXPECT_EQ(places[1].function, "f");
+  EXPECT_EQ(places[1].place.line, 10u);
+  EXPECT_EQ(places[1].place.function, "f");
   EXPECT_EQ(places[1].totals.growth_bytes, 150u);
   EXPECT_EQ(table.total().growth_bytes, 450u);
   ASSERT_EQ(table.Sorted(1).size(), 1u);
-  EXPECT_EQ(table.Sorted(1)[0].line, 11u);
+  EXPECT_EQ(table.Sorted(1)[0].place.line, 11u);
   EXPECT_EQ(table.Sorted(3).size(), 2u);
 }
 
@@ -136,10 +136,10 @@ TEST_F(CallProfileTest, ALineOfTheUsersOwnHasWhatLibrariesDoForIt) {
   library.Add(profile_, index_);
   const auto own = lines.Sorted(0);
   ASSERT_EQ(own.size(), 2u);
-  EXPECT_EQ(own[0].file, "/a.py");
-  EXPECT_EQ(own[0].line, 10u);
+  EXPECT_EQ(own[0].place.file, "/a.py");
+  EXPECT_EQ(own[0].place.line, 10u);
   EXPECT_EQ(own[0].totals.growth_bytes, 110u);
-  EXPECT_EQ(own[1].line, 30u);
+  EXPECT_EQ(own[1].place.line, 30u);
   EXPECT_EQ(own[1].totals.growth_bytes, 1u);
   ASSERT_EQ(library.Sorted(0).size(), 1u);
   EXPECT_EQ(library.Sorted(0)[0].totals.growth_bytes, 111u);
@@ -155,7 +155,7 @@ TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
   }
   table.Add(profile_, index_);
   ASSERT_EQ(table.Sorted(0).size(), 1u);
-  EXPECT_EQ(table.Sorted(0)[0].file, "/a.py");
+  EXPECT_EQ(table.Sorted(0)[0].place.file, "/a.py");
   EXPECT_EQ(table.Sorted(0)[0].totals.growth_bytes, 200u);
 }
 
@@ -169,12 +169,12 @@ TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
     table->Add(profile_, index_);
   }
   ASSERT_EQ(functions.Sorted(0).size(), 2u);
-  EXPECT_EQ(functions.Sorted(0)[0].function, "f");
-  EXPECT_EQ(functions.Sorted(0)[0].line, 1u);
+  EXPECT_EQ(functions.Sorted(0)[0].place.function, "f");
+  EXPECT_EQ(functions.Sorted(0)[0].place.line, 1u);
   ASSERT_EQ(files.Sorted(0).size(), 1u);
   EXPECT_EQ(files.Sorted(0)[0].totals.growth_bytes, 201u);
   ASSERT_EQ(threads.Sorted(0).size(), 1u);
-  EXPECT_EQ(threads.Sorted(0)[0].file, "Main#5");
+  EXPECT_EQ(threads.Sorted(0)[0].place.file, "Main#5");
 }
 
 TEST_F(CallProfileTest, ContextIsNotCounted) {
@@ -252,10 +252,10 @@ TEST_F(CallProfileTest, WhatComesBetweenTwoCallsIsTheCallers) {
     ProfileTable table(by);
     table.Add(profile_, index_);
     ASSERT_EQ(table.Sorted(0).size(), 1u);
-    const ProfiledPlace place = table.Sorted(0)[0];
-    EXPECT_EQ(place.function, "g");
-    EXPECT_EQ(place.line, by == GroupBy::kFunction ? 1u : 22u);
-    EXPECT_EQ(place.totals.growth_bytes, 500u);
+    const ProfiledPlace row = table.Sorted(0)[0];
+    EXPECT_EQ(row.place.function, "g");
+    EXPECT_EQ(row.place.line, by == GroupBy::kFunction ? 1u : 22u);
+    EXPECT_EQ(row.totals.growth_bytes, 500u);
   }
   EXPECT_EQ(profile_.RowsSeenAt(1), 1u);
   EXPECT_EQ(profile_.UnseenBytes(0), 0);

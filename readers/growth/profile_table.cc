@@ -1,8 +1,8 @@
 #include "readers/growth/profile_table.h"
 
-#include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <utility>
+
+#include "readers/places/place_rows.h"
 
 namespace pymemrun {
 
@@ -56,28 +56,18 @@ void ProfileTable::Add(Place place, const RssTotals& totals) {
   total_.Add(totals);
   place.file = names_.Keep(place.file);
   place.function = names_.Keep(place.function);
-  const uint32_t number = places_.NumberOf(place);
-  if (number >= totals_.size()) totals_.resize(number + 1);
-  totals_[number].Add(totals);
+  RowOfPlace(places_.NumberOf(place), places_.places(), &rows_)
+      .totals.Add(totals);
 }
 
 std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {
-  std::vector<uint32_t> order(totals_.size());
-  std::iota(order.begin(), order.end(), 0);
-  const size_t count =
-      limit == 0 ? order.size() : std::min<uint64_t>(limit, order.size());
-  std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                    [this](uint32_t left, uint32_t right) {
-                      const RssTotals &a = totals_[left], &b = totals_[right];
-                      return std::tie(b.growth_bytes, b.shrinkage_bytes,
-                                      places_.places()[left]) <
-                             std::tie(a.growth_bytes, a.shrinkage_bytes,
-                                      places_.places()[right]);
-                    });
-  std::vector<ProfiledPlace> places;
-  for (size_t i = 0; i < count; ++i) {
-    places.push_back({places_.places()[order[i]], totals_[order[i]]});
-  }
+  std::vector<ProfiledPlace> places = rows_;
+  KeepTop(
+      limit,
+      [](const ProfiledPlace& of) {
+        return std::pair(of.totals.growth_bytes, of.totals.shrinkage_bytes);
+      },
+      &places);
   return places;
 }
 

@@ -14,8 +14,15 @@ namespace pymemrun {
 
 // One place of a table, with what was seen there. Its names live as long as the
 // table.
-struct ProfiledPlace : Place {
-  RssTotals totals;
+struct ProfiledPlace {
+  Place place;
+  RssTotals totals = {};
+  bool is_part = true;  // of the growth at all places: it has a share
+
+  void Add(const ProfiledPlace& other) { totals.Add(other.totals); }
+  bool IsNothing() const {
+    return totals.rows + totals.growth_bytes + totals.shrinkage_bytes == 0;
+  }
 };
 
 // Whose a change of RSS is.
@@ -68,7 +75,7 @@ class ProfileTable {
   uint64_t unseen_bytes_ = 0;
   NamePool names_;
   PlaceTable places_;
-  std::vector<RssTotals> totals_;  // by number of the place
+  std::vector<ProfiledPlace> rows_;  // by number of the place
 };
 
 }  // namespace pymemrun

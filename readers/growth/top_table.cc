@@ -1,10 +1,11 @@
 #include "readers/growth/top_table.h"
 
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/places/place_rows.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -13,19 +14,26 @@ namespace {
 constexpr absl::string_view kTracing = "tracing itself";
 
 // A line of a file is told also where it is 0.
-std::vector<Cell> CellsOf(GroupBy by, const ProfiledPlace& place) {
+std::vector<Cell> CellsOf(GroupBy by, const Place& place) {
   std::vector<Cell> cells = PlaceCells(by, place);
   if (HasLines(by) && !place.file.empty()) cells[1] = uint64_t{place.line};
   return cells;
 }
 
-void AddRow(std::vector<Cell> cells, const RssTotals& totals, Cell share,
-            Table* table) {
-  for (Cell cell : {Cell(totals.growth_bytes), Cell(totals.shrinkage_bytes),
-                    Cell(totals.net_bytes()), Cell(totals.rows), share}) {
-    cells.push_back(std::move(cell));
-  }
-  table->rows.push_back(std::move(cells));
+TableColumns<ProfiledPlace> ColumnsOf(uint64_t all_bytes) {
+  TableColumns<ProfiledPlace> columns;
+  columns.AddBytes("growth_bytes", "growth",
+                   [](const auto& row) { return row.totals.growth_bytes; });
+  columns.AddBytes("shrinkage_bytes", "shrinkage",
+                   [](const auto& row) { return row.totals.shrinkage_bytes; });
+  columns.AddBytes("net_bytes", "net",
+                   [](const auto& row) { return row.totals.net_bytes(); });
+  columns.Add("rows", "rows", [](const auto& row) { return row.totals.rows; });
+  columns.AddShare(static_cast<double>(all_bytes), [](const auto& row) {
+    return row.is_part ? std::optional<double>(row.totals.growth_bytes)
+                       : std::nullopt;
+  });
+  return columns;
 }
 
 std::vector<Cell> TracingCells(GroupBy by, const OwnCost& cost) {
@@ -43,41 +51,24 @@ std::vector<Cell> TracingCells(GroupBy by, const OwnCost& cost) {
 Table TopTable(const ProfileTable& profile, uint64_t limit,
                const OwnCost& cost) {
   const GroupBy by = profile.by();
-  Table table;
-  table.headings = PlaceHeadings(by);
-  table.headings.insert(table.headings.end(),
-                        {{"growth_bytes", "growth", CellLook::kBytes},
-                         {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
-                         {"net_bytes", "net", CellLook::kBytes},
-                         {"rows", "rows"},
-                         {"share", "share", CellLook::kShare}});
-  const double all = static_cast<double>(profile.total().growth_bytes);
-  const auto share_of = [all](const RssTotals& totals) {
-    return all > 0 ? static_cast<double>(totals.growth_bytes) / all : 0.0;
-  };
-  for (const ProfiledPlace& place : profile.Sorted(limit)) {
-    AddRow(CellsOf(by, place), place.totals, share_of(place.totals), &table);
-    ++table.places;
+  PlaceTableMaker<ProfiledPlace> maker(by,
+                                       ColumnsOf(profile.total().growth_bytes));
+  for (const ProfiledPlace& row : profile.Sorted(limit)) {
+    maker.Add(CellsOf(by, row.place), row);
   }
-  const auto add_sum = [&](absl::string_view name, const RssTotals& totals) {
-    if (totals.rows + totals.growth_bytes + totals.shrinkage_bytes == 0) return;
-    AddRow(NameCells(by, name), totals, share_of(totals), &table);
-  };
-  add_sum(kOtherThreads, profile.other_threads());
-  add_sum(kNativeThreads, profile.native_threads());
+  maker.EndPlaces();
+  maker.AddRest(kOtherThreads, {{}, profile.other_threads()});
+  maker.AddRest(kNativeThreads, {{}, profile.native_threads()});
   if (profile.unseen_bytes() != 0) {
-    RssTotals unseen;
-    unseen.Add(profile.unseen_bytes());
-    unseen.rows = 0;
-    AddRow(
-        NameCells(by, profile.of() == Attribution::kObserved ? kInNoRow
-                                                             : kUnattributed),
-        unseen, Cell(), &table);
+    ProfiledPlace unseen = {.is_part = false};
+    unseen.totals.Add(profile.unseen_bytes());
+    unseen.totals.rows = 0;
+    maker.AddNamed(
+        profile.of() == Attribution::kObserved ? kInNoRow : kUnattributed,
+        unseen);
   }
-  RssTotals own;
-  own.growth_bytes = cost.bytes;
-  AddRow(TracingCells(by, cost), own, Cell(), &table);
-  return table;
+  maker.Add(TracingCells(by, cost), {{}, {.growth_bytes = cost.bytes}, false});
+  return maker.Take();
 }
 
 }  // namespace pymemrun

@@ -13,6 +13,9 @@
 namespace pymemrun {
 namespace {
 
+constexpr TreeMeasure kLiveBlocks = {TreeUnit::kBytes, "live_bytes", "live",
+                                     "live_count", "blocks"};
+
 // "key": value.
 void AppendMember(absl::string_view key, const Cell& value, std::string* out) {
   absl::StrAppend(out, ", ");
@@ -73,38 +76,21 @@ std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
 
 }  // namespace
 
-void HeapStacks::Add(const std::vector<HeapSums>& sums,
-                     const HeapRowsMaker::Keep& keep) {
+PlaceTree HeapTree(GroupBy by, const HeapMoments& replay,
+                   const HeapTreeOptions& options) {
+  PlaceTree tree(by, &replay.index(), kLiveBlocks);
+  if (options.folds_imports) tree.FoldImports();
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
   for (size_t i = 0; i < sums.size(); ++i) {
-    const HeapSource& source = replay_.model().sources()[i];
+    const HeapSource& source = replay.model().sources()[i];
     if (sums[i].recorded == 0 || !source.counts()) continue;
-    if (keep != nullptr && !keep(source)) continue;
-    tree_.Add(tree_.NodeOf(OriginOf(source.key, replay_), inverted_),
-              sums[i].bytes, sums[i].count);
+    if (options.keep != nullptr && !options.keep(source)) continue;
+    tree.Add(tree.NodeOf(OriginOf(source.key, replay), options.inverted),
+             sums[i].bytes,
+             options.of_variances ? sums[i].bytes_variance : sums[i].count);
   }
-  tree_.SumUp();
-}
-
-Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
-  Table table;
-  table.headings = PlaceTree::NameHeadings(format);
-  table.headings.insert(table.headings.end(),
-                        {{"live_bytes", "live", CellLook::kBytes},
-                         {"self_bytes", "self", CellLook::kBytes},
-                         {"live_count", "blocks"},
-                         {"share", "share", CellLook::kShare}});
-  const double total = tree_.nodes()[0].bytes;
-  for (const uint32_t id : tree_.Ordered(limit)) {
-    const PlaceTree::Node& node = tree_.nodes()[id];
-    if (node.count <= 0) continue;
-    std::vector<Cell> cells = PlaceTree::NameCells(node, format);
-    cells.emplace_back(WholeNumber(node.bytes));
-    cells.emplace_back(WholeNumber(node.self_bytes));
-    cells.emplace_back(WholeNumber(node.count));
-    cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
+  tree.SumUp();
+  return tree;
 }
 
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,

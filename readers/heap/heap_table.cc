@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -18,56 +19,49 @@ using HeapColumns = TableColumns<HeapRows::Row>;
 void AddSums(const HeapTableOptions& options, double total_bytes,
              HeapColumns* columns) {
   const std::string& name = options.name;
-  columns->Add(
-      name + "_bytes", name, CellLook::kBytes,
-      [](const HeapRows::Row& row) { return WholeNumber(row.sums.bytes); });
+  columns->AddBytes(name + "_bytes", name, [](const HeapRows::Row& row) {
+    return WholeNumber(row.sums.bytes);
+  });
   // For people nothing where most blocks may be unseen.
   columns->Add(name + "_count", "blocks", [&options](const HeapRows::Row& row) {
     const bool is_bound =
         options.for_text && IsAtLeast(row.sums, options.unseen);
     return is_bound ? Cell() : WholeNumber(row.sums.count);
   });
-  columns->Add("share", "share", CellLook::kShare,
-               [total_bytes](const HeapRows::Row& row) -> Cell {
-                 if (!row.is_part) return {};
-                 return total_bytes > 0 ? row.sums.bytes / total_bytes : 0.0;
-               });
+  columns->AddShare(total_bytes, [](const HeapRows::Row& row) {
+    return row.is_part ? std::optional(row.sums.bytes) : std::nullopt;
+  });
 }
 
 void AddChanges(const std::string& name, HeapColumns* columns) {
-  columns->Add(name + "_bytes", name, CellLook::kBytes,
-               [](const HeapRows::Row& row) {
-                 return SignedNumber(row.sums.bytes - row.before.bytes);
-               });
+  columns->AddBytes(name + "_bytes", name, [](const HeapRows::Row& row) {
+    return SignedNumber(row.sums.bytes - row.before.bytes);
+  });
   columns->Add(name + "_count", "blocks", [](const HeapRows::Row& row) {
     return SignedNumber(row.sums.count - row.before.count);
   });
-  columns->Add(
-      "before_bytes", "before", CellLook::kBytes,
-      [](const HeapRows::Row& row) { return WholeNumber(row.before.bytes); });
-  columns->Add(
-      "after_bytes", "after", CellLook::kBytes,
-      [](const HeapRows::Row& row) { return WholeNumber(row.sums.bytes); });
+  columns->AddBytes("before_bytes", "before", [](const HeapRows::Row& row) {
+    return WholeNumber(row.before.bytes);
+  });
+  columns->AddBytes("after_bytes", "after", [](const HeapRows::Row& row) {
+    return WholeNumber(row.sums.bytes);
+  });
 }
 
 void AddErrors(const HeapTableOptions& options, HeapColumns* columns) {
-  const auto both = [](const HeapRows::Row& row) {
-    HeapSums sums = row.sums;
-    sums.Add(row.before);
-    return sums;
-  };
-  columns->Add("error_bytes", "std error", CellLook::kBytes,
-               [both](const HeapRows::Row& row) {
-                 return WholeNumber(both(row).BytesError());
-               });
-  columns->Add("error_count", "of blocks", [both](const HeapRows::Row& row) {
-    return WholeNumber(both(row).CountError());
+  columns->AddError("error_bytes", "std error", [](const HeapRows::Row& row) {
+    return row.sums.bytes_variance + row.before.bytes_variance;
   });
+  columns->AddError(
+      "error_count", "of blocks",
+      [](const HeapRows::Row& row) {
+        return row.sums.count_variance + row.before.count_variance;
+      },
+      CellLook::kPlain);
   if (options.for_text) return;  // its heading tells it
-  columns->Add("unseen_bytes", "", CellLook::kBytes,
-               [&options](const HeapRows::Row&) {
-                 return UnseenCell(options.unseen.bytes);
-               });
+  columns->AddBytes("unseen_bytes", "", [&options](const HeapRows::Row&) {
+    return UnseenCell(options.unseen.bytes);
+  });
   columns->Add("unseen_count", [&options](const HeapRows::Row&) {
     return UnseenCell(options.unseen.count);
   });
@@ -83,10 +77,9 @@ HeapColumns ColumnsOf(const HeapTableOptions& options, double total_bytes,
   }
   if (options.with_errors) AddErrors(options, &columns);
   if (options.with_mapped) {
-    columns.Add("mapped_bytes", "mapped", CellLook::kBytes,
-                [knows_mapped](const HeapRows::Row& row) {
-                  return knows_mapped ? WholeNumber(row.mapped_bytes) : Cell();
-                });
+    columns.AddBytes("mapped_bytes", "mapped", [=](const HeapRows::Row& row) {
+      return knows_mapped ? WholeNumber(row.mapped_bytes) : Cell();
+    });
   }
   return columns;
 }
@@ -224,13 +217,10 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
   PlaceTableMaker<HeapRows::Row> maker(
       options.by, ColumnsOf(options, total_bytes, rows.knows_mapped));
   maker.AddPlaces(rows.places);
-  const auto add = [&maker](absl::string_view name, const HeapRows::Row& row) {
-    if (!row.IsNothing()) maker.AddNamed(name, row);
-  };
-  add(kOtherPlaces, others);
-  add(kOtherThreads, rows.other_threads);
+  maker.AddRest(kOtherPlaces, others);
+  maker.AddRest(kOtherThreads, rows.other_threads);
   rows.tracing.is_part = false;
-  add(kTracingItself, rows.tracing);
+  maker.AddRest(kTracingItself, rows.tracing);
   Table table = maker.Take();
   if (options.with_mapped && !rows.knows_mapped && !rows.reserved.IsNothing()) {
     AddReserved(options, rows.reserved, &table);

@@ -61,8 +61,8 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap,
                         ThreadFilter* threads = nullptr);
 
-// The same as a call tree of places, in bytes, without what has no owner. The
-// replays must outlive it. REQUIRES: the same.
+// The same as a call tree of places. The replays must outlive it. REQUIRES: the
+// same.
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
                            const HeapReplay& heap,
                            ThreadFilter* threads = nullptr);

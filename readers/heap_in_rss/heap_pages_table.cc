@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "readers/places/place_table.h"
 #include "readers/resident/page_kind.h"
 #include "readers/resident/resident_replay.h"
+#include "readers/resident/resident_table.h"
 
 namespace pymemrun {
 namespace {
@@ -26,6 +26,7 @@ struct Amount {
   double variance = 0;    // of bytes, where pages were sampled
   bool has_heap = true;   // it can have blocks
 
+  bool IsNothing() const { return SignedNumber(bytes) == 0; }
   void Add(const Amount& other) {
     bytes += other.bytes;
     heap_bytes += other.heap_bytes;
@@ -205,18 +206,15 @@ class AmountMaker {
 
 TableColumns<Amount> ColumnsOf(double rss_bytes, bool with_errors) {
   TableColumns<Amount> columns;
-  columns.Add("resident_bytes", "resident", CellLook::kBytes,
-              [](const auto& of) { return SignedNumber(of.bytes); });
-  columns.Add("heap_bytes", "heap", CellLook::kBytes, [](const auto& of) {
+  columns.AddBytes("resident_bytes", "resident",
+                   [](const auto& of) { return SignedNumber(of.bytes); });
+  columns.AddBytes("heap_bytes", "heap", [](const auto& of) {
     return of.has_heap ? Cell(WholeNumber(of.heap_bytes)) : Cell();
   });
-  columns.Add("share", "share", CellLook::kShare, [=](const auto& of) {
-    return rss_bytes > 0 ? of.bytes / rss_bytes : 0.0;
-  });
+  columns.AddShare(rss_bytes, [](const auto& of) { return of.bytes; });
   if (with_errors) {
-    columns.Add(
-        "error_bytes", "std error", CellLook::kBytes,
-        [](const auto& of) { return WholeNumber(std::sqrt(of.variance)); });
+    columns.AddError("error_bytes", "std error",
+                     [](const auto& of) { return of.variance; });
   }
   return columns;
 }
@@ -233,19 +231,17 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
       by, ColumnsOf(static_cast<double>(pages.model().RssBytes()),
                     pages.model().sampled() || heap.sampled()));
   maker.AddPlaces(amounts.places);
-  const auto add = [&maker](absl::string_view name, const Amount& amount) {
-    if (SignedNumber(amount.bytes) != 0) maker.AddNamed(name, amount);
-  };
   const auto without_heap = [](double bytes, double variance) {
     return Amount{{}, bytes, 0, variance, /*has_heap=*/false};
   };
-  add(kOtherPlaces, others);
-  add(kOtherThreads, amounts.other_threads);
-  add(kSlack, without_heap(amounts.slack_bytes, amounts.slack_variance));
+  maker.AddRest(kOtherPlaces, others);
+  maker.AddRest(kOtherThreads, amounts.other_threads);
+  maker.AddRest(kSlack,
+                without_heap(amounts.slack_bytes, amounts.slack_variance));
   const auto own = static_cast<double>(
       pages.TracingBytesOf(static_cast<uint64_t>(amounts.before_bytes)));
-  add(kBeforeTracing, without_heap(amounts.before_bytes - own, 0));
-  add(kTracingItself, without_heap(own + amounts.tracing_bytes, 0));
+  maker.AddRest(kBeforeTracing, without_heap(amounts.before_bytes - own, 0));
+  maker.AddRest(kTracingItself, without_heap(own + amounts.tracing_bytes, 0));
   maker.AddNamed(
       kUnattributed,
       without_heap(static_cast<double>(pages.model().UnattributedBytes()),
@@ -256,7 +252,7 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
                            const HeapReplay& heap, ThreadFilter* threads) {
   const HeapCharges charges = ChargesOf(pages, heap, nullptr);
-  PlaceTree tree(by, &pages.index());
+  PlaceTree tree = EmptyResidentTree(by, pages);
   const auto add = [&tree, threads](const Origin& origin, double bytes) {
     if (bytes <= 0) return;
     if (threads != nullptr && !threads->Keeps(origin.thread)) {

@@ -2,14 +2,17 @@
 #ifndef PYMEMRUN_READERS_OUTPUT_TABLE_COLUMNS_H_
 #define PYMEMRUN_READERS_OUTPUT_TABLE_COLUMNS_H_
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "readers/output/table.h"
+#include "readers/output/whole_number.h"
 
 namespace pymemrun {
 
@@ -20,36 +23,64 @@ class TableColumns {
  public:
   using CellOf = std::function<Cell(const Row&)>;
   struct Column {
-    std::string name, title;  // see Table::Heading
-    CellLook look;
+    Column(std::string name, std::string title, CellLook look, CellOf cell)
+        : heading{std::move(name), std::move(title), look},
+          cell(std::move(cell)) {}
+    Column(std::string name, std::string title, CellOf cell)
+        : Column(std::move(name), std::move(title), CellLook::kPlain,
+                 std::move(cell)) {}
+    // For machines alone.
+    Column(std::string name, CellOf cell)
+        : Column(std::move(name), "", std::move(cell)) {}
+    Table::Heading heading;
     CellOf cell;
   };
 
   TableColumns() = default;
   TableColumns(std::initializer_list<Column> columns) {
-    for (const Column& column : columns) {
-      Add(column.name, column.title, column.look, column.cell);
-    }
+    for (const Column& column : columns) Add(column);
   }
-  void Add(std::string name, std::string title, CellLook look, CellOf cell) {
-    headings_.push_back({std::move(name), std::move(title), look});
-    cells_.push_back(std::move(cell));
+  void Add(Column column) {
+    headings_.push_back(std::move(column.heading));
+    cells_.push_back(std::move(column.cell));
   }
-  void Add(std::string name, std::string title, CellOf cell) {
-    Add(std::move(name), std::move(title), CellLook::kPlain, std::move(cell));
+  // What a Column is made of.
+  template <typename... Parts>
+  void Add(Parts&&... parts) {
+    Add(Column(std::forward<Parts>(parts)...));
   }
-  // For machines alone.
-  void Add(std::string name, CellOf cell) {
-    Add(std::move(name), "", std::move(cell));
+
+  // Of bytes.
+  void AddBytes(std::string name, std::string title, CellOf cell) {
+    Add(std::move(name), std::move(title), CellLook::kBytes, std::move(cell));
+  }
+  // part(row) of `whole`, 0 of nothing. A row without a part has no share.
+  template <typename Part>
+  void AddShare(double whole, Part part) {
+    Add("share", "share", CellLook::kShare, [=](const Row& row) -> Cell {
+      const std::optional<double> of = part(row);
+      if (!of.has_value()) return {};
+      return whole > 0 ? *of / whole : 0.0;
+    });
+  }
+  // One standard error of what has variance(row), which may be not known.
+  template <typename Variance>
+  void AddError(std::string name, std::string title, Variance variance,
+                CellLook look = CellLook::kBytes) {
+    Add(std::move(name), std::move(title), look, [=](const Row& row) -> Cell {
+      const std::optional<double> of = variance(row);
+      return of.has_value() ? Cell(WholeNumber(std::sqrt(*of))) : Cell();
+    });
   }
 
   void Append(const TableColumns& more) {
-    headings_.insert(headings_.end(), more.headings_.begin(),
-                     more.headings_.end());
+    more.AppendHeadings(&headings_);
     cells_.insert(cells_.end(), more.cells_.begin(), more.cells_.end());
   }
 
-  const std::vector<Table::Heading>& headings() const { return headings_; }
+  void AppendHeadings(std::vector<Table::Heading>* headings) const {
+    headings->insert(headings->end(), headings_.begin(), headings_.end());
+  }
   void AppendCells(const Row& row, std::vector<Cell>* cells) const {
     for (const CellOf& cell : cells_) cells->push_back(cell(row));
   }

@@ -46,24 +46,29 @@ class PlaceTableMaker {
   PlaceTableMaker(GroupBy by, TableColumns<Row> columns)
       : by_(by), columns_(std::move(columns)) {
     table_.headings = PlaceHeadings(by);
-    const auto& more = columns_.headings();
-    table_.headings.insert(table_.headings.end(), more.begin(), more.end());
+    columns_.AppendHeadings(&table_.headings);
+  }
+  // `cells`: of the columns that name the place.
+  void Add(std::vector<Cell> cells, const Row& row) {
+    columns_.AppendCells(row, &cells);
+    table_.rows.push_back(std::move(cells));
   }
   void AddPlaces(const std::vector<Row>& rows) {
-    for (const Row& row : rows) Add(row, PlaceCells(by_, row.place));
-    table_.places = table_.rows.size();
+    for (const Row& row : rows) Add(PlaceCells(by_, row.place), row);
+    EndPlaces();
   }
+  // What was added are the table's places.
+  void EndPlaces() { table_.places = table_.rows.size(); }
   void AddNamed(absl::string_view name, const Row& row) {
-    Add(row, NameCells(by_, name));
+    Add(NameCells(by_, name), row);
+  }
+  // The same, unless Row::IsNothing().
+  void AddRest(absl::string_view name, const Row& row) {
+    if (!row.IsNothing()) AddNamed(name, row);
   }
   Table Take() { return std::move(table_); }
 
  private:
-  void Add(const Row& row, std::vector<Cell> cells) {
-    columns_.AppendCells(row, &cells);
-    table_.rows.push_back(std::move(cells));
-  }
-
   const GroupBy by_;
   const TableColumns<Row> columns_;
   Table table_;

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
 #include "readers/run/frame_budget.h"
 #include "text/terminal_text.h"
@@ -42,6 +43,10 @@ uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
     nodes_.push_back(node);
   }
   return found->second;
+}
+
+uint32_t PlaceTree::NamedChild(uint32_t parent, std::string name) {
+  return Child(parent, {{}, 0, *names_.insert(std::move(name)).first});
 }
 
 uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
@@ -112,9 +117,7 @@ uint32_t PlaceTree::FrameBelow(uint32_t node, uint32_t stack) {
     if (is_machinery && node != 0) return node;
     const absl::string_view library = ImportedBy(stack);
     if (!library.empty()) {
-      const std::string& name =
-          *import_names_.insert(absl::StrCat("import ", library)).first;
-      node = Child(node, {{}, 0, name});
+      node = NamedChild(node, absl::StrCat("import ", library));
       imports_.insert(node);
       return node;
     }
@@ -169,19 +172,53 @@ std::vector<Table::Heading> PlaceTree::NameHeadings(TableFormat format) {
   return {{"depth"}, {"file"}, {"line"}, {"function"}};
 }
 
-std::vector<Cell> PlaceTree::NameCells(const Node& node, TableFormat format) {
+std::vector<Cell> PlaceTree::NameCells(uint32_t depth, const Place& place,
+                                       TableFormat format) {
   if (format == TableFormat::kText) {
-    std::string frame(2 * std::min(node.depth, kMaxIndent), ' ');
-    if (node.depth > kMaxIndent) absl::StrAppend(&frame, node.depth, ": ");
-    return {frame + FrameLabelOf(node.place)};
+    std::string frame(2 * std::min(depth, kMaxIndent), ' ');
+    if (depth > kMaxIndent) absl::StrAppend(&frame, depth, ": ");
+    return {frame + FrameLabelOf(place)};
   }
-  std::vector<Cell> cells = {uint64_t{node.depth}, std::string(node.place.file),
-                             Cell(), std::string(node.place.function)};
-  if (node.place.line != 0) cells[2] = uint64_t{node.place.line};
+  std::vector<Cell> cells = {uint64_t{depth}, std::string(place.file), Cell(),
+                             std::string(place.function)};
+  if (place.line != 0) cells[2] = uint64_t{place.line};
   return cells;
 }
 
-void PlaceTree::PrintCollapsed(OutputBuffer* output, double unit) const {
+Table PlaceTree::ToTable(uint64_t limit, TableFormat format) const {
+  const bool is_time = measure_.unit == TreeUnit::kNanos;
+  const auto size = [is_time](double value) {
+    return is_time ? Cell(value / 1e9) : Cell(SignedNumber(value));
+  };
+  const double whole = rest_.has_value() ? rest_->whole : nodes_[0].bytes;
+  TableColumns<Node> columns;
+  const CellLook look = is_time ? CellLook::kPlain : CellLook::kBytes;
+  columns.Add(measure_.size_name, measure_.size_title, look,
+              [=](const Node& of) { return size(of.bytes); });
+  columns.Add(is_time ? "self_s" : "self_bytes", is_time ? "self s" : "self",
+              look, [=](const Node& of) { return size(of.self_bytes); });
+  if (measure_.count_name != nullptr) {
+    columns.Add(measure_.count_name, measure_.count_title,
+                [](const Node& of) { return WholeNumber(of.count); });
+  }
+  columns.AddShare(whole, [](const Node& of) { return of.bytes; });
+  Table table;
+  table.headings = NameHeadings(format);
+  columns.AppendHeadings(&table.headings);
+  const auto add = [&](const Node& node) {
+    table.rows.push_back(NameCells(node.depth, node.place, format));
+    columns.AppendCells(node, &table.rows.back());
+  };
+  for (const uint32_t id : Ordered(limit)) add(nodes_[id]);
+  if (rest_.has_value()) {
+    const double bytes = rest_->bytes;
+    add({0, 0, NamedPlace(rest_->name), bytes, 0, bytes, 0});
+  }
+  return table;
+}
+
+void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
+  const double unit = measure_.unit == TreeUnit::kNanos ? 1000 : 1;
   FrameBudget budget(FrameBudget::kBytes / 2);
   for (const uint32_t id : Ordered(0)) {
     const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes / unit);
@@ -203,6 +240,10 @@ void PlaceTree::PrintCollapsed(OutputBuffer* output, double unit) const {
       absl::StrAppend(&line, line.empty() ? "" : ";", *frame);
     }
     output->Append(absl::StrCat(line, " ", self_bytes, "\n"));
+  }
+  if (rest_.has_value() && rest_->bytes > 0) {
+    output->Append(
+        absl::StrCat(rest_->name, " ", WholeNumber(rest_->bytes), "\n"));
   }
 }
 

@@ -1,10 +1,12 @@
-// A call tree with bytes: the memory at a moment by call stack, as a table and
-// as collapsed stacks. Used by StackTree and by what shows heap events.
+// A call tree with sizes: the memory at a moment by call stack, or the time
+// that was waited, as a table and as collapsed stacks. What fills one is the
+// report's.
 #ifndef PYMEMRUN_READERS_PLACES_PLACE_TREE_H_
 #define PYMEMRUN_READERS_PLACES_PLACE_TREE_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +20,13 @@
 
 namespace pymemrun {
 
-// What the bytes of a tree are for people.
 enum class TreeUnit { kBytes, kNanos };
+// What the sizes and counts of a tree are, and the columns that have them.
+struct TreeMeasure {
+  TreeUnit unit = TreeUnit::kBytes;
+  const char *size_name = "bytes", *size_title = "bytes";
+  const char *count_name = nullptr, *count_title = nullptr;  // null: no column
+};
 
 // Frames are lines, functions or files. Not thread safe; the index must outlive
 // it, and the names of other places too.
@@ -36,8 +43,8 @@ class PlaceTree {
 
   // Frames are FramesBy(by). Unless `by` IsOfFrames(), each place by that is an
   // outermost frame.
-  PlaceTree(GroupBy by, const RunIndex* index)
-      : by_(by), frames_by_(FramesBy(by)), index_(*index) {}
+  PlaceTree(GroupBy by, const RunIndex* index, const TreeMeasure& measure = {})
+      : measure_(measure), by_(by), frames_by_(FramesBy(by)), index_(*index) {}
 
   // From here on what importing a library takes is one frame, `import NAME`,
   // and the import machinery has none. REQUIRES: the tree is empty.
@@ -51,6 +58,8 @@ class PlaceTree {
 
   // The number of the node of that place below `parent`, 0: an outermost one.
   uint32_t Child(uint32_t parent, const Place& place);
+  // That of a frame that is no place. The tree keeps the name.
+  uint32_t NamedChild(uint32_t parent, std::string name);
   // That of the origin's stack; `inverted`: of its outermost frame, with what
   // that calls above it.
   uint32_t NodeOf(const Origin& origin, bool inverted = false);
@@ -68,7 +77,14 @@ class PlaceTree {
   }
   // To be called when everything was added.
   void SumUp();
+  // What is in no frame, which may be below 0: it comes last. Shares are then
+  // of `whole`, and else of all that was added. The name lives as long as the
+  // tree.
+  void SetRest(absl::string_view name, double bytes, double whole) {
+    rest_ = {name, bytes, whole};
+  }
 
+  const TreeMeasure& measure() const { return measure_; }
   // By number; callers come before what they call.
   const std::vector<Node>& nodes() const { return nodes_; }
   // The `limit` nodes with the most bytes (0: all), in the order of a walk
@@ -77,10 +93,14 @@ class PlaceTree {
 
   // Columns that say which frame a row is of: for text one indented cell.
   static std::vector<Table::Heading> NameHeadings(TableFormat format);
-  static std::vector<Cell> NameCells(const Node& node, TableFormat format);
-  // "outermost;...;innermost bytes", a line for each stack that has some. Sizes
-  // are divided by `unit`.
-  void PrintCollapsed(OutputBuffer* output, double unit = 1) const;
+  static std::vector<Cell> NameCells(uint32_t depth, const Place& place,
+                                     TableFormat format);
+  // The `limit` frames with the most bytes (0: all), each below its caller:
+  // with all that was called from there, and without.
+  Table ToTable(uint64_t limit, TableFormat format) const;
+  // "outermost;...;innermost bytes", a line for each stack that has some, and
+  // for the rest if it is above 0. Times are microseconds.
+  void PrintCollapsed(OutputBuffer* output) const;
 
  private:
   using Key = std::pair<uint32_t, Place>;  // parent, place
@@ -98,11 +118,17 @@ class PlaceTree {
   absl::string_view ImportedBy(uint32_t stack) const;
 
   static constexpr uint64_t kLeastSteps = 16;
+  const TreeMeasure measure_;
   const GroupBy by_, frames_by_;
   const RunIndex& index_;
+  struct Rest {
+    absl::string_view name;
+    double bytes, whole;
+  };
+  std::optional<Rest> rest_;
   bool folds_imports_ = false;
-  absl::flat_hash_set<uint32_t> imports_;  // nodes that are `import NAME`
-  absl::node_hash_set<std::string> import_names_;
+  absl::flat_hash_set<uint32_t> imports_;   // nodes that are `import NAME`
+  absl::node_hash_set<std::string> names_;  // of frames that are no places
   uint64_t steps_left_ = kMostSteps;
   std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones
   absl::flat_hash_map<Key, uint32_t> children_;

@@ -21,11 +21,9 @@ constexpr size_t kWithShares = 60;
 
 class TreeWriter {
  public:
-  TreeWriter(const PlaceTree& tree, uint64_t limit, const Terminal& terminal,
-             TreeUnit unit)
+  TreeWriter(const PlaceTree& tree, uint64_t limit, const Terminal& terminal)
       : tree_(tree),
         terminal_(terminal),
-        unit_(unit),
         order_(tree.Ordered(limit)),
         shown_(tree.nodes().size()),
         children_(tree.nodes().size()),
@@ -52,10 +50,11 @@ class TreeWriter {
   void AddNode(uint32_t id) {
     const PlaceTree::Node& node = Node(id);
     const double all = Node(0).bytes;
-    std::string line = PadLeft(unit_ == TreeUnit::kBytes
-                                   ? ShortBytes(node.bytes)
-                                   : absl::StrFormat("%.3f s", node.bytes / 1e9),
-                               kBytesColumns);
+    std::string line =
+        PadLeft(tree_.measure().unit == TreeUnit::kBytes
+                    ? ShortBytes(node.bytes)
+                    : absl::StrFormat("%.3f s", node.bytes / 1e9),
+                kBytesColumns);
     if (has_shares_) {
       line += PadLeft(Percent(all > 0 ? node.bytes / all : 0.0), kShareColumns);
     }
@@ -136,7 +135,6 @@ class TreeWriter {
 
   const PlaceTree& tree_;
   const Terminal& terminal_;
-  const TreeUnit unit_;
   const std::vector<uint32_t> order_;
   // By node: how many it has below it, how many of them are shown, and the
   // last.
@@ -148,8 +146,8 @@ class TreeWriter {
 }  // namespace
 
 std::string TreeText(const PlaceTree& tree, uint64_t limit,
-                     const Terminal& terminal, TreeUnit unit) {
-  return TreeWriter(tree, limit, terminal, unit).Take();
+                     const Terminal& terminal) {
+  return TreeWriter(tree, limit, terminal).Take();
 }
 
 }  // namespace pymemrun

@@ -15,8 +15,7 @@ namespace pymemrun {
 // that calls frames which are not shown is marked as closed. Each line is
 // ended, and as wide as the terminal at most.
 std::string TreeText(const PlaceTree& tree, uint64_t limit,
-                     const Terminal& terminal,
-                     TreeUnit unit = TreeUnit::kBytes);
+                     const Terminal& terminal);
 
 }  // namespace pymemrun
 

@@ -203,6 +203,14 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
   return kExitOk;
 }
 
+void StackOptions::Print(const PlaceTree& tree, const TableOptions& options,
+                         OutputBuffer* output) const {
+  if (collapsed) return tree.PrintCollapsed(output);
+  Table table = tree.ToTable(options.limit(), options.format());
+  if (options.as_text()) DropRough(&table);
+  PrintTable(table, options.format(), output);
+}
+
 void StackOptions::Add(CLI::App* app) {
   app->add_flag("--stacks", stacks,
                 "Print a tree of call stacks. --limit N then counts frames.");

@@ -14,7 +14,7 @@
 #include "readers/moments/moment.h"
 #include "readers/output/table.h"
 #include "readers/output/terminal.h"
-#include "readers/places/place.h"
+#include "readers/places/place_tree.h"
 #include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/console.h"
@@ -108,13 +108,8 @@ struct StackOptions {
   void Add(CLI::App* app);
   bool any() const { return stacks || collapsed; }
   // Prints a tree as they say.
-  template <typename Tree>
-  void Print(const Tree& tree, const TableOptions& table,
-             OutputBuffer* output) const {
-    if (collapsed) return tree.PrintCollapsed(output);
-    PrintTable(tree.ToTable(table.limit(), table.format()), table.format(),
-               output);
-  }
+  void Print(const PlaceTree& tree, const TableOptions& options,
+             OutputBuffer* output) const;
 };
 
 // --by, of these; `help` tells them.

@@ -1,7 +1,7 @@
 #include "readers/resident/resident_table.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,7 +24,13 @@ struct Amount {
   uint64_t inferred_pages = 0;
   uint64_t unowned_pages = 0;  // by mapping
   double variance = 0;         // of pages, where they were sampled
+  // Of what has no owner alone, which may be below 0.
+  std::optional<int64_t> unattributed_bytes = {};
 
+  int64_t Bytes(int64_t page_bytes) const {
+    return unattributed_bytes.value_or(static_cast<int64_t>(pages) *
+                                       page_bytes);
+  }
   bool IsNothing() const { return pages == 0 && unowned_pages == 0; }
   void Add(const Amount& other) {
     variance += other.variance;
@@ -165,53 +171,40 @@ bool HasErrors(GroupBy by, const ResidentReplay& replay) {
          (replay.infers() && by != GroupBy::kThread && by != GroupBy::kMapping);
 }
 
-double ShareOfRss(int64_t bytes, const ResidentModel& model) {
-  const auto rss = static_cast<double>(model.RssBytes());
-  return rss > 0 ? static_cast<double>(bytes) / rss : 0.0;
-}
-
-uint64_t ErrorBytes(double variance, const ResidentModel& model) {
-  return WholeNumber(std::sqrt(variance) *
-                     static_cast<double>(model.page_bytes()));
-}
-
 TableColumns<Amount> ColumnsOf(GroupBy by, const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
-  const uint64_t page_bytes = model.page_bytes();
+  const auto page_bytes = static_cast<int64_t>(model.page_bytes());
+  // Of what has an owner.
+  const auto owned = [page_bytes](uint64_t Amount::*pages) {
+    return [=](const Amount& of) -> Cell {
+      if (of.unattributed_bytes.has_value()) return {};
+      return of.*pages * static_cast<uint64_t>(page_bytes);
+    };
+  };
   TableColumns<Amount> columns;
-  columns.Add("resident_bytes", "resident", CellLook::kBytes,
-              [=](const auto& of) { return of.pages * page_bytes; });
-  columns.Add("pages", "pages", [](const auto& of) { return of.pages; });
-  columns.Add("share", "share", CellLook::kShare, [&model](const auto& of) {
-    const uint64_t bytes = of.pages * model.page_bytes();
-    return ShareOfRss(static_cast<int64_t>(bytes), model);
+  columns.AddBytes("resident_bytes", "resident",
+                   [=](const auto& of) { return of.Bytes(page_bytes); });
+  columns.Add("pages", "pages", [=](const auto& of) {
+    return of.Bytes(page_bytes) / page_bytes;
   });
-  columns.Add("inferred_bytes", "inferred", CellLook::kBytes,
-              [=](const auto& of) { return of.inferred_pages * page_bytes; });
+  columns.AddShare(static_cast<double>(model.RssBytes()), [=](const auto& of) {
+    return static_cast<double>(of.Bytes(page_bytes));
+  });
+  columns.AddBytes("inferred_bytes", "inferred",
+                   owned(&Amount::inferred_pages));
   if (by == GroupBy::kMapping) {
-    columns.Add("unowned_bytes", "no owner", CellLook::kBytes,
-                [=](const auto& of) { return of.unowned_pages * page_bytes; });
+    columns.AddBytes("unowned_bytes", "no owner",
+                     owned(&Amount::unowned_pages));
   }
   if (HasErrors(by, replay)) {
-    columns.Add(
-        "error_bytes", "std error", CellLook::kBytes,
-        [&model](const auto& of) { return ErrorBytes(of.variance, model); });
+    // What is charged to one place or another is part of RSS in any case.
+    columns.AddError("error_bytes", "std error", [=, &model](const Amount& of) {
+      return of.unattributed_bytes.has_value() && !model.sampled()
+                 ? std::nullopt
+                 : std::optional(of.variance * page_bytes * page_bytes);
+    });
   }
   return columns;
-}
-
-// What has no owner. `variance`: of all pages that have one.
-void AddUnattributed(GroupBy by, const ResidentModel& model, double variance,
-                     Table* table) {
-  const int64_t bytes = model.UnattributedBytes();
-  std::vector<Cell> cells = NameCells(by, kUnattributed);
-  cells.emplace_back(bytes);
-  cells.emplace_back(bytes / static_cast<int64_t>(model.page_bytes()));
-  cells.emplace_back(ShareOfRss(bytes, model));
-  cells.resize(table->headings.size());
-  // What is charged to one place or another is part of RSS in any case.
-  if (model.sampled()) cells.back() = ErrorBytes(variance, model);
-  table->rows.push_back(std::move(cells));
 }
 
 // "1.2 MiB of libc.so.6, ...": the largest few.
@@ -260,16 +253,52 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
   }
   PlaceTableMaker<Amount> maker(by, ColumnsOf(by, replay));
   maker.AddPlaces(places);
-  const auto add = [&maker](absl::string_view name, const Amount& amount) {
-    if (!amount.IsNothing()) maker.AddNamed(name, amount);
+  maker.AddRest(kOtherPlaces, others);
+  maker.AddRest(kOtherThreads, amounts.other_threads);
+  maker.AddRest(kBeforeTracing, amounts.before);
+  maker.AddRest(kTracingItself, tracing);
+  Amount rest;
+  rest.variance = amounts.variance;
+  rest.unattributed_bytes = replay.model().UnattributedBytes();
+  maker.AddNamed(kUnattributed, rest);
+  return maker.Take();
+}
+
+PlaceTree EmptyResidentTree(GroupBy by, const ResidentReplay& replay) {
+  const ResidentModel& model = replay.model();
+  PlaceTree tree(by, &replay.index(),
+                 {TreeUnit::kBytes, "resident_bytes", "resident"});
+  tree.SetRest(kUnattributed, static_cast<double>(model.UnattributedBytes()),
+               static_cast<double>(model.RssBytes()));
+  return tree;
+}
+
+PlaceTree ResidentTree(GroupBy by, const ResidentReplay& replay,
+                       ThreadFilter* threads) {
+  const ResidentModel& model = replay.model();
+  PlaceTree tree = EmptyResidentTree(by, replay);
+  const auto add = [&](uint32_t node, uint64_t pages) {
+    tree.Add(node, static_cast<double>(pages * model.page_bytes()), 0);
   };
-  add(kOtherPlaces, others);
-  add(kOtherThreads, amounts.other_threads);
-  add(kBeforeTracing, amounts.before);
-  add(kTracingItself, tracing);
-  Table table = maker.Take();
-  AddUnattributed(by, replay.model(), amounts.variance, &table);
-  return table;
+  for (uint32_t id = 1; id < model.owners().size(); ++id) {
+    const uint64_t pages = model.PagesOf(id);
+    if (pages == 0) continue;
+    const PageOwner& owner = model.owners()[id];
+    if (owner.before_tracing()) {
+      const uint32_t before = tree.Child(0, NamedPlace(kBeforeTracing));
+      add(tree.Child(before, PlaceOf(GroupBy::kMapping, replay.index(),
+                                     owner.origin())),
+          pages);
+    } else if (IsOther(owner, threads)) {
+      add(tree.Child(0, NamedPlace(kOtherThreads)), pages);
+    } else {
+      add(tree.NodeOf(replay.OriginOf(owner)), pages);
+    }
+  }
+  tree.AddNamed(kBeforeTracing,
+                static_cast<double>(model.UnlistedBeforeBytes()), 0);
+  tree.SumUp();
+  return tree;
 }
 
 std::string SampledText(const Header& header) {

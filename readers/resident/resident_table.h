@@ -1,4 +1,4 @@
-// The table of `pymemreport resident`.
+// The table and the call tree of `pymemreport resident`.
 #ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_TABLE_H_
 #define PYMEMRUN_READERS_RESIDENT_RESIDENT_TABLE_H_
 
@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "readers/output/table.h"
-#include "readers/places/place.h"
+#include "readers/places/place_tree.h"
 #include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
@@ -24,6 +24,17 @@ namespace pymemrun {
 // Residency.
 Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
                     ThreadFilter* threads = nullptr);
+
+// An empty call tree of what is resident; what has no owner is its rest. The
+// replay must outlive it.
+PlaceTree EmptyResidentTree(GroupBy by, const ResidentReplay& replay);
+// The call tree of a replay's pages. Frames are lines, functions or files; by
+// thread or module, these are the outermost frames and lines come below. Pages
+// from before tracing are a tree of their own, by what they are part of. What
+// `threads` (null: all) does not keep is one frame. The replay must outlive it.
+// REQUIRES: not kMapping.
+PlaceTree ResidentTree(GroupBy by, const ResidentReplay& replay,
+                       ThreadFilter* threads = nullptr);
 
 // "one page in 10 was recorded", for a run where that is so.
 std::string SampledText(const Header& header);

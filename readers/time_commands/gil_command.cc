@@ -30,7 +30,6 @@ constexpr size_t kWaitsInText = 3;
 constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
 constexpr uint64_t kFramesInText = 30;
-constexpr double kMicrosecond = 1000;  // in ns
 
 // What a thread sleeps for, other than the GIL.
 constexpr struct {
@@ -261,10 +260,9 @@ std::string GilCommand::Sentence(const WaitStacks& replay,
 
 void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
                        OutputBuffer* output) const {
-  if (collapsed_) return tree.tree().PrintCollapsed(output, kMicrosecond);
+  if (collapsed_) return tree.tree().PrintCollapsed(output);
   if (svg()) {
     FlameTexts texts;
-    texts.unit = TreeUnit::kNanos;
     texts.title = TitleOf(
         replay.HasLocksAlone() ? "Waits for locks" : "Waits for the GIL",
         replay.header().script());
@@ -275,13 +273,12 @@ void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
     return PrintFlame(tree.tree(), texts, output);
   }
   if (!table_.as_text()) {
-    return PrintTable(tree.ToTable(table_.limit(), table_.format()),
+    return PrintTable(tree.tree().ToTable(table_.limit(), table_.format()),
                       table_.format(), output);
   }
   output->AppendLines(
       absl::StrCat(Sentence(replay, tree), "\n", GilNotes(replay), "\n"));
-  output->Append(TreeText(tree.tree(), table_.limit(), output->terminal(),
-                          TreeUnit::kNanos));
+  output->Append(TreeText(tree.tree(), table_.limit(), output->terminal()));
   output->AppendLines(table_.NotShown(tree.tree().nodes().size() - 1,
                                       "smaller frame", "smaller frames"));
 }

@@ -10,7 +10,6 @@
 #include "readers/run/reread_file.h"
 #include "readers/run/run_files.h"
 #include "readers/unshared/copy_ledger.h"
-#include "readers/unshared/parent_pages.h"
 #include "readers/unshared/unshared_table.h"
 #include "text/report_text.h"
 

@@ -1,7 +1,6 @@
 #include "readers/unshared/copy_ledger.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "readers/page_errors/sample_errors.h"
@@ -133,22 +132,18 @@ void CopyLedger::Count(const Copy& copy) {
 }
 
 std::vector<CopyPlace> CopyLedger::Places() const {
-  PlaceTable table;
   std::vector<CopyPlace> places;
-  // By the place's number, and one more where garbage is collected.
-  std::vector<uint32_t> index;
+  absl::flat_hash_map<CopyingPlace, uint32_t> numbers;
   absl::flat_hash_map<Copier, uint32_t> place_of;
   for (const auto& [copier, copied] : copied_) {
-    const Place place =
-        PlaceOf(GroupBy::kLine, this->index(), {.stack = copier.stack});
-    const size_t number = 2 * table.NumberOf(place) + copier.collecting;
-    if (number >= index.size()) index.resize(number + 1, UINT32_MAX);
-    if (index[number] == UINT32_MAX) {
-      index[number] = static_cast<uint32_t>(places.size());
-      places.push_back({place, copier.collecting, {}});
-    }
-    places[index[number]].copied.Add(copied);
-    place_of[copier] = index[number];
+    const CopyingPlace place = {
+        PlaceOf(GroupBy::kLine, index(), {.stack = copier.stack}),
+        copier.collecting};
+    const auto [number, is_new] =
+        numbers.try_emplace(place, static_cast<uint32_t>(places.size()));
+    if (is_new) places.push_back({place, {}});
+    places[number->second].copied.Add(copied);
+    place_of[copier] = number->second;
   }
   std::vector<Copy> sampled = sampled_;
   std::sort(sampled.begin(), sampled.end(),
@@ -161,12 +156,38 @@ std::vector<CopyPlace> CopyLedger::Places() const {
   for (size_t i = 0; i < places.size(); ++i) {
     places[i].copied.variance += errors.VarianceOf(i);
   }
-  std::sort(places.begin(), places.end(),
-            [](const CopyPlace& a, const CopyPlace& b) {
-              return std::tie(a.place, a.collecting) <
-                     std::tie(b.place, b.collecting);
-            });
+  std::sort(
+      places.begin(), places.end(),
+      [](const CopyPlace& a, const CopyPlace& b) { return a.place < b.place; });
   return places;
+}
+
+ParentPages::ParentPages(const Header& parent,
+                         const std::vector<CopyLedger*>& children) {
+  const uint64_t start_ns = parent.start_monotonic_ns();
+  for (CopyLedger* const child : children) {
+    const uint64_t child_ns = child->header().start_monotonic_ns();
+    children_.emplace_back((child_ns - std::min(start_ns, child_ns)) / 1000,
+                           child);
+  }
+  std::sort(children_.begin(), children_.end());
+}
+
+// The model is as it was until `time_us`.
+void ParentPages::SettleUntil(uint64_t time_us) {
+  for (; next_ < children_.size() && children_[next_].first < time_us;
+       ++next_) {
+    RangeCursor ranges(model().ranges());
+    children_[next_].second->SettleEarly([&](uint64_t page) {
+      return model().pages().At(page).owner != 0 ||
+             ranges.Find(page) != nullptr;
+    });
+  }
+}
+
+void ParentPages::Finish() {
+  ResidentReplay::Finish();
+  SettleUntil(kEnd);
 }
 
 }  // namespace pymemrun

@@ -2,13 +2,16 @@
 #ifndef PYMEMRUN_READERS_UNSHARED_COPY_LEDGER_H_
 #define PYMEMRUN_READERS_UNSHARED_COPY_LEDGER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "readers/places/place.h"
-#include "readers/resident/page_map.h"
+#include "readers/resident/resident_replay.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
@@ -24,9 +27,17 @@ struct CopiedPages {
 };
 
 // A line of the user's, or garbage collection that began there.
+struct CopyingPlace : Place {
+  bool collecting = false;
+
+  friend bool operator==(const CopyingPlace&, const CopyingPlace&) = default;
+  friend bool operator<(const CopyingPlace& a, const CopyingPlace& b) {
+    const Place &x = a, &y = b;
+    return std::tie(x, a.collecting) < std::tie(y, b.collecting);
+  }
+};
 struct CopyPlace {
-  Place place;
-  bool collecting;
+  CopyingPlace place;
   CopiedPages copied;
 };
 
@@ -99,6 +110,22 @@ class CopyLedger final : public ReplayVisitor {
   uint64_t parent_pages_ = 0, lost_ = 0;
   std::vector<Copy> early_, sampled_;
   absl::flat_hash_map<Copier, CopiedPages> copied_;
+};
+
+// Reads the parent's file, and settles the early pages of its children by what
+// was resident in it when each was begun. Not thread safe; the ledgers must
+// outlive it.
+class ParentPages final : public ResidentReplay {
+ public:
+  ParentPages(const Header& parent, const std::vector<CopyLedger*>& children);
+  void Finish() override;
+
+ private:
+  void OnTime(uint64_t time_us) override { SettleUntil(time_us); }
+  void SettleUntil(uint64_t time_us);
+
+  std::vector<std::pair<uint64_t, CopyLedger*>> children_;  // by their begin
+  size_t next_ = 0;
 };
 
 }  // namespace pymemrun

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "readers/output/cells.h"
 #include "readers/output/whole_number.h"
-#include "readers/places/place_table.h"
+#include "readers/places/place_rows.h"
 #include "readers/resident/resident_table.h"
 #include "text/report_text.h"
 
@@ -20,29 +21,32 @@ constexpr absl::string_view kCollector = "gc", kWrite = "write";
 
 // Of a place, or of several, in some of the processes.
 struct Sum {
-  Place place;
-  bool collecting = false;
-  uint64_t bytes = 0, pages = 0, inferred_bytes = 0, processes = 0;
+  CopyingPlace place;
+  const UnsharedPages* process = nullptr;  // the last one
+  uint64_t bytes = 0, pages = 0, inferred_bytes = 0;
+  uint64_t processes = 0;  // 0: it is of several places
   uint64_t first_us = ReplayVisitor::kEnd;
   double variance = 0;  // of bytes
 
-  void Add(const UnsharedPages& process, const CopiedPages& copied) {
-    const auto page_bytes = static_cast<double>(process.BytesOf(1));
-    bytes += process.BytesOf(copied.pages);
+  void Add(const UnsharedPages& of, const CopiedPages& copied) {
+    const auto page_bytes = static_cast<double>(of.BytesOf(1));
+    process = &of;
+    bytes += of.BytesOf(copied.pages);
     pages += copied.pages;
-    inferred_bytes += process.BytesOf(copied.inferred_pages);
+    inferred_bytes += of.BytesOf(copied.inferred_pages);
     first_us = std::min(first_us, copied.first_us);
     variance += copied.variance * page_bytes * page_bytes;
     ++processes;
   }
   void Add(const Sum& other) {
+    process = other.process;
     bytes += other.bytes;
     pages += other.pages;
     inferred_bytes += other.inferred_bytes;
     first_us = std::min(first_us, other.first_us);
     variance += other.variance;
   }
-  uint64_t ErrorBytes() const { return WholeNumber(std::sqrt(variance)); }
+  bool IsNothing() const { return bytes == 0; }
 };
 
 struct Sums {
@@ -51,31 +55,18 @@ struct Sums {
 };
 
 Sums SumUp(absl::Span<const UnsharedPages> processes, uint64_t limit) {
-  PlaceTable table;
-  std::vector<size_t> index;  // by number of the place, two for each
-  Sums sums;
+  absl::flat_hash_map<CopyingPlace, Sum> by_place;
   for (const UnsharedPages& process : processes) {
     for (const CopyPlace& place : process.places) {
-      const size_t number = 2 * table.NumberOf(place.place) + place.collecting;
-      if (number >= index.size()) index.resize(number + 1, SIZE_MAX);
-      if (index[number] == SIZE_MAX) {
-        index[number] = sums.places.size();
-        sums.places.push_back({place.place, place.collecting});
-      }
-      sums.places[index[number]].Add(process, place.copied);
+      Sum& sum = by_place[place.place];
+      sum.place = place.place;
+      sum.Add(process, place.copied);
     }
   }
-  std::sort(sums.places.begin(), sums.places.end(),
-            [](const Sum& a, const Sum& b) {
-              if (a.bytes != b.bytes) return a.bytes > b.bytes;
-              return std::tie(a.place, a.collecting) <
-                     std::tie(b.place, b.collecting);
-            });
-  if (limit == 0 || sums.places.size() <= limit) return sums;
-  for (size_t i = limit; i < sums.places.size(); ++i) {
-    sums.rest.Add(sums.places[i]);
-  }
-  sums.places.resize(limit);
+  Sums sums;
+  for (const auto& [key, sum] : by_place) sums.places.push_back(sum);
+  sums.rest = KeepTop(
+      limit, [](const Sum& sum) { return sum.bytes; }, &sums.places);
   return sums;
 }
 
@@ -86,18 +77,14 @@ bool Sampled(const std::vector<UnsharedPages>& processes) {
                      });
 }
 
-double ShareOf(uint64_t bytes, uint64_t all) {
-  return all > 0 ? static_cast<double>(bytes) / static_cast<double>(all) : 0.0;
-}
-
 std::string Human(uint64_t bytes) {
   return HumanBytes(static_cast<double>(bytes));
 }
 
-std::string NameOf(const Sum& sum) {
-  if (!sum.collecting) return std::string(sum.place.function);
-  return absl::StrCat(kCollection, sum.place.function.empty() ? "" : " in ",
-                      sum.place.function);
+std::string NameOf(const CopyingPlace& place) {
+  if (!place.collecting) return std::string(place.function);
+  return absl::StrCat(kCollection, place.function.empty() ? "" : " in ",
+                      place.function);
 }
 
 // All that was there at first, and what of it was un-shared, and by garbage
@@ -119,115 +106,81 @@ struct Totals {
   }
 };
 
-// The columns behind a place's in both forms: what a sum has.
-void AddSum(const Sum& sum, bool sampled, std::vector<Cell>* cells) {
-  cells->emplace_back(sum.bytes);
-  if (sampled) cells->emplace_back(sum.ErrorBytes());
+using SumColumns = TableColumns<Sum>;
+
+void AddUnshared(bool sampled, SumColumns* columns) {
+  columns->AddBytes("unshared_bytes", "un-shared",
+                    [](const Sum& of) { return of.bytes; });
+  if (!sampled) return;
+  columns->AddError("error_bytes", "std error",
+                    [](const Sum& of) { return of.variance; });
 }
-void AddHeadings(bool sampled, std::vector<Table::Heading>* headings) {
-  headings->push_back({"unshared_bytes", "un-shared", CellLook::kBytes});
-  if (sampled) {
-    headings->push_back({"error_bytes", "std error", CellLook::kBytes});
-  }
+uint64_t PidOf(const Sum& of) { return of.process->ledger->header().pid(); }
+uint64_t ParentBytesOf(const Sum& of) {
+  return of.process->BytesOf(of.process->ledger->parent_pages());
 }
 
 Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
                       uint64_t limit) {
-  const bool sampled = Sampled(processes);
-  const Sums sums = SumUp(processes, limit);
   const Totals totals(processes);
-  Table table;
-  table.headings = PlaceHeadings(GroupBy::kLine);
-  AddHeadings(sampled, &table.headings);
-  table.headings.insert(table.headings.end(),
-                        {{"share", "share", CellLook::kShare},
-                         {"processes", "processes"},
-                         {"first", "first"}});
-  const auto add = [&](std::vector<Cell> cells, const Sum& sum, Cell count) {
-    AddSum(sum, sampled, &cells);
-    cells.emplace_back(ShareOf(sum.bytes, totals.copied.bytes));
-    cells.push_back(std::move(count));
-    cells.emplace_back(HumanSeconds(sum.first_us));
-    table.rows.push_back(std::move(cells));
-  };
+  SumColumns columns;
+  AddUnshared(Sampled(processes), &columns);
+  columns.AddShare(static_cast<double>(totals.copied.bytes),
+                   [](const Sum& of) { return static_cast<double>(of.bytes); });
+  columns.Add("processes", "processes", [](const Sum& of) {
+    return of.processes == 0 ? Cell() : Cell(of.processes);
+  });
+  columns.Add("first", "first",
+              [](const Sum& of) { return HumanSeconds(of.first_us); });
+  PlaceTableMaker<Sum> maker(GroupBy::kLine, columns);
+  const Sums sums = SumUp(processes, limit);
   for (const Sum& sum : sums.places) {
     std::vector<Cell> cells = PlaceCells(GroupBy::kLine, sum.place);
-    cells[2] = NameOf(sum);
-    add(std::move(cells), sum, sum.processes);
+    cells[2] = NameOf(sum.place);
+    maker.Add(std::move(cells), sum);
   }
-  table.places = table.rows.size();
-  if (sums.rest.bytes > 0) {
-    add(NameCells(GroupBy::kLine, kOtherPlaces), sums.rest, {});
-  }
-  return table;
+  maker.EndPlaces();
+  maker.AddRest(kOtherPlaces, sums.rest);
+  return maker.Take();
 }
 
 // What is known of why the place's pages were un-shared.
-Cell CauseOf(const UnsharedPages& process, const Sum& sum) {
-  if (sum.collecting) return std::string(kCollector);
-  if (process.ledger->knows_collecting()) return std::string(kWrite);
-  return {};
+Cell CauseOf(const Sum& sum) {
+  const bool is_known = sum.process->ledger->knows_collecting();
+  if (sum.place.collecting) return std::string(kCollector);
+  return is_known && sum.processes > 0 ? Cell(std::string(kWrite)) : Cell();
 }
 
 Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
                         uint64_t limit) {
-  const bool sampled = Sampled(processes);
-  Table table;
-  table.headings = PlaceHeadings(GroupBy::kLine);
-  table.headings.push_back({"cause"});
-  AddHeadings(sampled, &table.headings);
-  table.headings.insert(table.headings.end(), {{"pages"},
-                                               {"inferred_bytes"},
-                                               {"first_s"},
-                                               {"pid"},
-                                               {"parent_bytes"},
-                                               {"file_name"}});
+  SumColumns columns;
+  columns.Add("cause", CauseOf);
+  AddUnshared(Sampled(processes), &columns);
+  columns.Add("pages", [](const Sum& of) { return of.pages; });
+  columns.Add("inferred_bytes",
+              [](const Sum& of) { return of.inferred_bytes; });
+  columns.Add("first_s",
+              [](const Sum& of) { return SecondsOfUs(of.first_us); });
+  columns.Add("pid", PidOf);
+  columns.Add("parent_bytes", ParentBytesOf);
+  columns.Add("file_name", [](const Sum& of) { return of.process->file; });
+  PlaceTableMaker<Sum> maker(GroupBy::kLine, columns);
   for (const UnsharedPages& process : processes) {
-    const auto add = [&](std::vector<Cell> cells, const Sum& sum, Cell cause) {
-      cells.push_back(std::move(cause));
-      AddSum(sum, sampled, &cells);
-      cells.insert(
-          cells.end(),
-          {sum.pages, sum.inferred_bytes,
-           static_cast<double>(sum.first_us) * 1e-6,
-           uint64_t{process.ledger->header().pid()},
-           process.BytesOf(process.ledger->parent_pages()), process.file});
-      table.rows.push_back(std::move(cells));
-    };
     const Sums sums = SumUp({&process, 1}, limit);
-    for (const Sum& sum : sums.places) {
-      add(PlaceCells(GroupBy::kLine, sum.place), sum, CauseOf(process, sum));
-    }
-    if (sums.rest.bytes > 0) {
-      add(NameCells(GroupBy::kLine, kOtherPlaces), sums.rest, {});
-    }
+    maker.AddPlaces(sums.places);
+    maker.AddRest(kOtherPlaces, sums.rest);
   }
-  table.places = table.rows.size();
-  return table;
+  return maker.Take();
 }
 
-// A process, for people.
-std::vector<Cell> CellsOf(const UnsharedPages& process, bool sampled) {
-  const CopyLedger& ledger = *process.ledger;
-  const uint64_t parent_bytes = process.BytesOf(ledger.parent_pages());
-  Sum sum;
-  sum.Add(process, process.copied);
-  std::vector<Cell> cells = {uint64_t{ledger.header().pid()}, parent_bytes};
-  AddSum(sum, sampled, &cells);
-  cells.emplace_back(ShareOf(sum.bytes, parent_bytes));
-  cells.emplace_back();
-  if (ledger.knows_collecting()) {
-    cells.back() = process.BytesOf(process.collected.pages);
-  }
+// Where most was un-shared.
+Cell TopPlaceOf(const UnsharedPages& process) {
   const Sums most = SumUp({&process, 1}, 1);
-  cells.emplace_back();
-  if (!most.places.empty()) {
-    Place place = most.places[0].place;
-    const std::string name = NameOf(most.places[0]);
-    place.function = name;
-    cells.back() = LabelOf(place);
-  }
-  return cells;
+  if (most.places.empty()) return {};
+  Place place = most.places[0].place;
+  const std::string name = NameOf(most.places[0].place);
+  place.function = name;
+  return LabelOf(place);
 }
 
 // The `limit` processes (0: all) with most un-shared, in their order.
@@ -252,26 +205,32 @@ UnsharedPages::UnsharedPages(const CopyLedger* from,
     : ledger(from), file(file_name), places(from->Places()) {
   for (const CopyPlace& place : places) {
     copied.Add(place.copied);
-    if (place.collecting) collected.Add(place.copied);
+    if (place.place.collecting) collected.Add(place.copied);
   }
 }
 
 Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
                         uint64_t limit) {
-  const bool sampled = Sampled(processes);
-  Table table;
-  table.headings = {{"pid", "process"},
-                    {"parent_bytes", "at first", CellLook::kBytes}};
-  AddHeadings(sampled, &table.headings);
-  table.headings.insert(table.headings.end(),
-                        {{"share", "share", CellLook::kShare},
-                         {"gc_bytes", "by gc", CellLook::kBytes},
-                         {"place", "most at", CellLook::kName}});
+  SumColumns columns;
+  columns.Add("pid", "process", PidOf);
+  columns.AddBytes("parent_bytes", "at first", ParentBytesOf);
+  AddUnshared(Sampled(processes), &columns);
+  columns.Add("share", "share", CellLook::kShare, [](const Sum& of) {
+    return ShareOf(of.bytes, ParentBytesOf(of));
+  });
+  columns.AddBytes("gc_bytes", "by gc", [](const Sum& of) {
+    const UnsharedPages& process = *of.process;
+    return process.ledger->knows_collecting()
+               ? Cell(process.BytesOf(process.collected.pages))
+               : Cell();
+  });
+  columns.Add("place", "most at", CellLook::kName,
+              [](const Sum& of) { return TopPlaceOf(*of.process); });
+  std::vector<Sum> rows;
   for (const UnsharedPages* process : MostCopied(processes, limit)) {
-    table.rows.push_back(CellsOf(*process, sampled));
+    rows.emplace_back().Add(*process, process->copied);
   }
-  table.places = table.rows.size();
-  return table;
+  return columns.Make(rows);
 }
 
 Table UnsharedPlaces(const std::vector<UnsharedPages>& processes,
@@ -313,7 +272,8 @@ std::string UnsharedNotes(const std::vector<UnsharedPages>& processes) {
       "gc.freeze() before the fork would have saved at most ",
       Human(collected.bytes),
       Sampled(processes)
-          ? absl::StrCat(" (std error ", Human(collected.ErrorBytes()), ")")
+          ? absl::StrCat(" (std error ",
+                         Human(WholeNumber(std::sqrt(collected.variance))), ")")
           : "",
       ": what garbage collection was the first to write to. Later writes to "
       "the same pages would have un-shared them too, and are not seen.\n");

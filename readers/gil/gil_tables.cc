@@ -128,7 +128,7 @@ Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
        [&](const auto& of) { return ThreadName(replay, of.first.first); }},
       {"holder", "for", CellLook::kName,
        [&](const auto& of) { return GilHolderName(replay, of.first.second); }},
-      {"waiting_s", "waits s", CellLook::kPlain,
+      {"waiting_s", "waits s",
        [=](const auto& of) { return SecondsCell(of.second, format); }},
       {"share", "share", CellLook::kShare,
        [=](const auto& of) { return ShareOf(of.second, all); }},
@@ -149,9 +149,9 @@ Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   const TableColumns<GilWait> columns = {
       {"waiter", "waiter", CellLook::kName,
        [&](const auto& of) { return ThreadName(replay, of.thread); }},
-      {"at_s", "at s", CellLook::kPlain,
+      {"at_s", "at s",
        [=](const auto& of) { return SecondsCell(of.begin_ns, format); }},
-      {"wait_s", "waits s", CellLook::kPlain,
+      {"wait_s", "waits s",
        [=](const auto& of) { return SecondsCell(of.wait_ns, format); }},
       {"holder", "for", CellLook::kName,
        [&](const auto& of) { return GilHolderName(replay, of.holder); }},
@@ -198,7 +198,7 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   });
   if (limit != 0 && rows.size() > limit) rows.resize(limit);
   const TableColumns<BlockingPlace> columns = {
-      {"blocked_s", "others wait s", CellLook::kPlain,
+      {"blocked_s", "others wait s",
        [=](const auto& of) { return SecondsCell(of.ns, format); }},
       {"share", "share", CellLook::kShare,
        [=](const auto& of) { return ShareOf(of.ns, all); }},
@@ -216,24 +216,21 @@ Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
                     replay.end_ns() - std::min(replay.end_ns(), gil.first_ns));
   };
   const TableColumns<GilTimes> columns = {
-      {"interpreter", "interpreter", CellLook::kPlain,
+      {"interpreter", "interpreter",
        [](const auto& of) { return uint64_t{of.number} - 1; }},
       {"held_share", "held", CellLook::kShare,
        [=](const auto& of) { return ShareOf(of.held_ns, total(of)); }},
-      {"total_s", "of s", CellLook::kPlain,
+      {"total_s", "of s",
        [=](const auto& of) { return SecondsCell(total(of), format); }},
-      {"held_s", "held s", CellLook::kPlain,
+      {"held_s", "held s",
        [=](const auto& of) { return SecondsCell(of.held_ns, format); }},
-      {"waiting_s", "waits s", CellLook::kPlain,
+      {"waiting_s", "waits s",
        [=](const auto& of) { return SecondsCell(of.waited_ns, format); }},
-      {"longest_wait_s", "longest", CellLook::kPlain,
+      {"longest_wait_s", "longest",
        [=](const auto& of) { return SecondsCell(of.longest_ns, format); }},
-      {"threads", "threads", CellLook::kPlain,
-       [](const auto& of) { return of.threads; }},
-      {"takes", "takes", CellLook::kPlain,
-       [](const auto& of) { return of.takes; }},
-      {"waits", "waits", CellLook::kPlain,
-       [](const auto& of) { return of.waits; }},
+      {"threads", "threads", [](const auto& of) { return of.threads; }},
+      {"takes", "takes", [](const auto& of) { return of.takes; }},
+      {"waits", "waits", [](const auto& of) { return of.waits; }},
   };
   return columns.Make(replay.EachGil(), limit);
 }
@@ -254,17 +251,16 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   const TableColumns<Stop> columns = {
       {"thread", "thread", CellLook::kName,
        [&](const auto& of) { return ThreadName(replay, of.first.first); }},
-      {"stops", "stops", CellLook::kPlain,
-       [](const auto& of) { return of.second.stops; }},
-      {"paused_s", "for s", CellLook::kPlain,
+      {"stops", "stops", [](const auto& of) { return of.second.stops; }},
+      {"paused_s", "for s",
        [=](const auto& of) {
          return SecondsCell(of.second.paused_ns, format);
        }},
-      {"longest_s", "longest", CellLook::kPlain,
+      {"longest_s", "longest",
        [=](const auto& of) {
          return SecondsCell(of.second.longest_ns, format);
        }},
-      {"others_stood_s", "others stand s", CellLook::kPlain,
+      {"others_stood_s", "others stand s",
        [=](const auto& of) { return SecondsCell(of.second.stood_ns, format); }},
       {"line", "line", CellLook::kName,
        [&](const auto& of) {

@@ -66,41 +66,34 @@ using MemberColumns = TableColumns<MemberRow>;
 // All that is known, for machines.
 MemberColumns AllColumns(const ProcessFamily& family) {
   const MemberColumns columns = {
-      {"pid", "", CellLook::kPlain,
-       [](const auto& of) { return uint64_t{of.run.pid}; }},
-      {"parent_pid", "", CellLook::kPlain,
+      {"pid", [](const auto& of) { return uint64_t{of.run.pid}; }},
+      {"parent_pid",
        [](const auto& of) { return uint64_t{of.run.parent_pid}; }},
-      {"depth", "", CellLook::kPlain,
-       [](const auto& of) { return uint64_t{of.member.depth}; }},
-      {"command", "", CellLook::kPlain,
-       [](const auto& of) { return of.run.command; }},
-      {"peak_bytes", "", CellLook::kPlain,
-       [](const auto& of) { return of.run.peak_bytes; }},
-      {"pss_peak_bytes", "", CellLook::kPlain,
+      {"depth", [](const auto& of) { return uint64_t{of.member.depth}; }},
+      {"command", [](const auto& of) { return of.run.command; }},
+      {"peak_bytes", [](const auto& of) { return of.run.peak_bytes; }},
+      {"pss_peak_bytes",
        [](const auto& of) { return IfKnown(of.run.pss_peak_bytes); }},
-      {"share_bytes", "", CellLook::kPlain,
-       [](const auto& of) { return of.share_bytes; }},
-      {"growth_bytes", "", CellLook::kPlain,
+      {"share_bytes", [](const auto& of) { return of.share_bytes; }},
+      {"growth_bytes",
        [](const auto& of) {
          return Grows(of.run) ? of.run.growth.bytes : uint64_t{0};
        }},
-      {"start_s", "", CellLook::kPlain,
+      {"start_s",
        [&family](const auto& of) {
          return SecondsOfUs(of.run.begin_us - family.BeginUs());
        }},
-      {"duration_s", "", CellLook::kPlain,
+      {"duration_s",
        [](const auto& of) {
          return SecondsOfUs(of.run.end_us - of.run.begin_us);
        }},
-      {"end", "", CellLook::kPlain, [](const auto& of) { return of.run.end; }},
-      {"top_line", "", CellLook::kPlain,
-       [](const auto& of) { return TextCell(of.run.top_line); }},
-      {"growing_line", "", CellLook::kPlain,
+      {"end", [](const auto& of) { return of.run.end; }},
+      {"top_line", [](const auto& of) { return TextCell(of.run.top_line); }},
+      {"growing_line",
        [](const auto& of) {
          return Grows(of.run) ? TextCell(of.run.growth.line) : Cell();
        }},
-      {"file", "", CellLook::kPlain,
-       [](const auto& of) { return of.run.file; }},
+      {"file", [](const auto& of) { return of.run.file; }},
   };
   return columns;
 }

@@ -48,17 +48,16 @@ TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
   const TableColumns<TaskRow> columns = {
       {"task", is_task ? "task" : "coroutine", CellLook::kKey,
        [=, &replay](const auto& row) { return NameOf(replay, row, by); }},
-      {"tasks", "tasks", CellLook::kPlain,
+      {"tasks", "tasks",
        [=](const auto& row) {
          return counts ? Cell(row.of.sums.tasks) : Cell();
        }},
-      {"steps", "steps", CellLook::kPlain,
-       [](const auto& row) { return row.of.sums.steps; }},
-      {"ran_s", "runs s", CellLook::kPlain,
+      {"steps", "steps", [](const auto& row) { return row.of.sums.steps; }},
+      {"ran_s", "runs s",
        [=](const auto& row) {
          return SecondsCell(row.of.sums.ran_ns, format);
        }},
-      {"longest_ms", "longest ms", CellLook::kPlain,
+      {"longest_ms", "longest ms",
        [=](const auto& row) {
          return MillisecondsCell(row.of.sums.longest.ran_ns, format);
        }},
@@ -82,7 +81,7 @@ TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
        [=](const auto& row) {
          return shown.heap ? Cell(row.heap.allocated.bytes) : Cell();
        }},
-      {"not_done", "not done", CellLook::kPlain,
+      {"not_done", "not done",
        [=](const auto& row) {
          return counts ? Cell(row.of.sums.not_done) : Cell();
        }},
@@ -111,52 +110,49 @@ TableColumns<TaskRow> DetailColumns(const TaskReplay& replay, TaskRows by,
          return with_errors ? Cell(WholeNumber(row.heap.allocated.Error()))
                             : Cell();
        }},
-      {"longest_begin_s", "", CellLook::kPlain,
+      {"longest_begin_s",
        [=](const auto& row) { return seconds(row.of.sums.longest.begin_ns); }},
-      {"longest_task", "", CellLook::kPlain,
+      {"longest_task",
        [&replay](const auto& row) {
          return TextCell(
              std::string(replay.names().Label(row.of.sums.longest.task)));
        }},
-      {"blocked_ms", "", CellLook::kPlain,
+      {"blocked_ms",
        [](const auto& row) {
          return MillisecondsCell(row.of.sums.longest.blocked_ns,
                                  TableFormat::kCsv);
        }},
-      {"first_s", "", CellLook::kPlain,
+      {"first_s",
        [=](const auto& row) { return seconds(row.of.sums.first_ns); }},
-      {"last_s", "", CellLook::kPlain,
-       [=](const auto& row) { return seconds(row.of.sums.last_ns); }},
-      {"name", "", CellLook::kPlain,
+      {"last_s", [=](const auto& row) { return seconds(row.of.sums.last_ns); }},
+      {"name",
        [=, &replay](const auto& row) {
          return is_task
                     ? TextCell(std::string(replay.names().Name(row.of.task)))
                     : Cell();
        }},
-      {"coroutine", "", CellLook::kPlain,
+      {"coroutine",
        [&replay](const auto& row) {
          return TextCell(CoroutineOf(replay, row));
        }},
-      {"file", "", CellLook::kPlain,
+      {"file",
        [=](const auto& row) {
          return of_code(row, [](const SourceLocation& where) {
            return std::string(where.file);
          });
        }},
-      {"first_line", "", CellLook::kPlain,
+      {"first_line",
        [=](const auto& row) {
          return of_code(row, [](const SourceLocation& where) {
            return uint64_t{where.first_line};
          });
        }},
-      {"number", "", CellLook::kPlain,
+      {"number",
        [=](const auto& row) {
          return is_task ? Cell(uint64_t{row.of.task}) : Cell();
        }},
-      {"raised", "", CellLook::kPlain,
-       [](const auto& row) { return row.of.sums.raised; }},
-      {"cancelled", "", CellLook::kPlain,
-       [](const auto& row) { return row.of.sums.cancelled; }},
+      {"raised", [](const auto& row) { return row.of.sums.raised; }},
+      {"cancelled", [](const auto& row) { return row.of.sums.cancelled; }},
   };
   return columns;
 }

@@ -160,12 +160,11 @@ TableColumns<ThreadRow> ColumnsOf(const ThreadFacts& facts) {
        [=](const auto& row) {
          return If(heap_error, ErrorCell(row.live_variance));
        }},
-      {"first_s", "from s", CellLook::kPlain,
+      {"first_s", "from s",
        [](const auto& row) { return SecondsOfUs(row.totals.first_us); }},
-      {"last_s", "to s", CellLook::kPlain,
+      {"last_s", "to s",
        [](const auto& row) { return SecondsOfUs(row.totals.last_us); }},
-      {"rows", "rows", CellLook::kPlain,
-       [](const auto& row) { return row.totals.rows; }},
+      {"rows", "rows", [](const auto& row) { return row.totals.rows; }},
       {"top_line", "top line", CellLook::kName,
        [](const auto& row) { return TextCell(row.top_line); }},
   };

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 constexpr char kCapsuleName[] = "arrow_array_stream";
 
-py::object ValueOf(const RelationValue& value) {
+py::object PythonValue(const RelationValue& value) {
   if (const auto* text = std::get_if<absl::string_view>(&value)) {
     return PythonText(*text);
   }
@@ -25,25 +25,6 @@ py::object ValueOf(const RelationValue& value) {
     return py::int_(*integer);
   }
   if (const auto* real = std::get_if<double>(&value)) return py::float_(*real);
-  return py::none();
-}
-
-py::object ValueOfCell(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) {
-    return PythonText(*text);
-  }
-  if (const auto* number = std::get_if<uint64_t>(&cell)) {
-    return py::int_(*number);
-  }
-  if (const auto* number = std::get_if<int64_t>(&cell)) {
-    return py::int_(*number);
-  }
-  if (const auto* number = std::get_if<double>(&cell)) {
-    return py::float_(*number);
-  }
-  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
-    return py::float_(exact->value);
-  }
   return py::none();
 }
 
@@ -108,7 +89,7 @@ py::tuple RowTuples::Next() {
   if (ended_) throw py::stop_iteration();
   py::tuple row(relation_->columns().size());
   for (size_t i = 0; i < row.size(); ++i) {
-    row[i] = ValueOf(rows_->At(static_cast<int>(i)));
+    row[i] = PythonValue(rows_->At(static_cast<int>(i)));
   }
   return row;
 }
@@ -146,7 +127,8 @@ py::object QueryRows(const std::string& sql, const Relations& relations) {
   }
   for (const std::vector<Cell>& cells : answer->table.rows) {
     py::tuple row(cells.size());
-    for (size_t i = 0; i < cells.size(); ++i) row[i] = ValueOfCell(cells[i]);
+    for (size_t i = 0; i < cells.size(); ++i)
+      row[i] = PythonValue(ValueOf(cells[i]));
     rows.append(row);
   }
   return py::module_::import("pymemrun_reader._query")

@@ -97,6 +97,15 @@ class JoinedRelation final : public Relation {
 
 }  // namespace
 
+RelationValue ValueOf(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* of = std::get_if<double>(&cell)) return *of;
+  if (const auto* of = std::get_if<ExactNumber>(&cell)) return of->value;
+  if (const auto* of = std::get_if<int64_t>(&cell)) return *of;
+  const auto* const of = std::get_if<uint64_t>(&cell);
+  return of == nullptr ? RelationValue() : static_cast<int64_t>(*of);
+}
+
 absl::string_view KindName(ValueKind kind) {
   switch (kind) {
     case ValueKind::kText:

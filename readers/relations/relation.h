@@ -12,12 +12,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "readers/output/table.h"
 
 namespace pymemrun {
 
 // A cell; monostate: it is not known. Text is as it stands in the file.
 using RelationValue =
     std::variant<std::monostate, absl::string_view, int64_t, double>;
+// What a table has in that cell, which must outlive it.
+RelationValue ValueOf(const Cell& cell);
 
 enum class ValueKind { kText, kInteger, kReal };
 enum class Unit { kNone, kBytes, kSeconds };

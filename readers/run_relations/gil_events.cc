@@ -56,18 +56,12 @@ constexpr ColumnOf<GilRow> kGilColumns[] = {
                                                      : RelationValue();
      }}};
 
-const char* MissingText(const RelationRun& run) {
-  return run.has_gil()
-             ? ""
-             : "has no events of the GIL: it was not made with --trace gil";
-}
-
 }  // namespace
 
 std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run) {
   return MakeEventRelation<GilCursor>(
       {"gil_events", "what a thread did with the GIL, or a lock", kGilColumns},
-      run, MissingText);
+      run, NoGilText);
 }
 
 }  // namespace pymemrun

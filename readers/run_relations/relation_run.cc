@@ -41,4 +41,16 @@ const char* NoHeapText(const RelationRun& run) {
              : "";
 }
 
+const char* NoGilText(const RelationRun& run) {
+  return run.has_gil()
+             ? ""
+             : "has no events of the GIL: it was not made with --trace gil";
+}
+
+const char* NoStatesText(const RelationRun& run) {
+  return run.has_states() ? ""
+                          : "has no states of threads: it was not made with "
+                            "--trace states";
+}
+
 }  // namespace pymemrun

@@ -52,9 +52,11 @@ class RelationRun final : public ReplayVisitor {
   std::vector<uint32_t> last_of_task_;  // 1 + index in tasks_; 0: none
 };
 
-// Why the run has no calls, or no heap events. Empty: it has.
+// Why the run has no calls, no heap events and so on. Empty: it has.
 const char* NoCallsText(const RelationRun& run);
 const char* NoHeapText(const RelationRun& run);
+const char* NoGilText(const RelationRun& run);
+const char* NoStatesText(const RelationRun& run);
 
 }  // namespace pymemrun
 

@@ -21,6 +21,7 @@ Relations RunRelations(RelationRun* run, const Moment& at) {
   relations.push_back(ThreadsRelation(run));
   relations.push_back(StacksRelation(run));
   relations.push_back(MappingsRelation(run));
+  AddReportTables(run, &relations);
   return relations;
 }
 

@@ -34,6 +34,8 @@ std::unique_ptr<Relation> StacksRelation(const RelationRun* run);
 std::unique_ptr<Relation> MappingsRelation(const RelationRun* run);
 std::unique_ptr<Relation> BlocksRelation(RelationRun* run, const Moment& at);
 std::unique_ptr<Relation> PlacesRelation(RelationRun* run);
+// report_tables.cc: those whose rows reports print.
+void AddReportTables(const RelationRun* run, Relations* relations);
 
 }  // namespace pymemrun
 

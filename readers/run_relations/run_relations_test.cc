@@ -10,6 +10,7 @@
 #include "format/batches/encode_batch_for_tests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/testing/gil_run_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -146,6 +147,30 @@ TEST_F(RunRelationsTest, StacksAreFollowedToTheirParents) {
           << table << id;
     }
   }
+}
+
+// They have the cells that the reports' tables have.
+TEST_F(RunRelationsTest, ReportsAreTables) {
+  EXPECT_THAT(Ask("SELECT thread, growth_bytes, live_bytes, live_error_bytes, "
+                  "first_s, rows, top_line FROM thread_memory"),
+              ElementsAre("MainThread#4711,8192,0,,0,1,/src/job.py:9 load",
+                          "worker#4712,0,0,,0,1,"));
+  EXPECT_THAT(Ask("SELECT * FROM gil_threads"), IsEmpty());
+  EXPECT_THAT(printed_.err, HasSubstr("gil_threads: has no events of the GIL"));
+  EXPECT_EQ(printed_.code, 0);
+  const TempFile gil(Contended().Build());
+  const auto ask = [&gil](const std::string& sql) {
+    return CsvLines(Report({"query", gil.path(), sql, "--csv"})).back();
+  };
+  EXPECT_EQ(ask("SELECT thread, held_s, stopped_s, longest_wait_for FROM "
+                "gil_threads WHERE waits > 0"),
+            "worker#12,0.03,,MainThread#11");
+  EXPECT_EQ(ask("SELECT waiter, holder, waiting_s FROM gil_blockers"),
+            "worker#12,MainThread#11,0.04");
+  EXPECT_EQ(ask("SELECT waiter, at_s, wait_s FROM gil_waits"),
+            "worker#12,0.02,0.04");
+  EXPECT_EQ(ask("SELECT file, line, calls, blocked_s FROM gil_places"),
+            "/app.py,31,json.loads,0.04");
 }
 
 TEST_F(RunRelationsTest, SeveralRunsAreTold) {

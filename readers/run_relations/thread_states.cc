@@ -58,18 +58,12 @@ constexpr ColumnOf<StateRow> kColumns[] = {
     {"reason", kText, "of seen: lock, io, timer, page fault, or a system call",
      [](const StateRow& row) { return ReasonOf(row.of); }}};
 
-const char* MissingText(const RelationRun& run) {
-  return run.has_states() ? ""
-                          : "has no states of threads: it was not made with "
-                            "--trace states";
-}
-
 }  // namespace
 
 std::unique_ptr<Relation> ThreadStatesRelation(const RelationRun* run) {
   return MakeEventRelation<StateCursor>(
       {"thread_states", "a change of what a thread does", kColumns}, run,
-      MissingText);
+      NoStatesText);
 }
 
 }  // namespace pymemrun

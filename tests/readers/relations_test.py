@@ -35,7 +35,8 @@ thread.join()
 """
 # What such a run always has rows of.
 FILLED = {"places", "blocks", "events", "event_sums", "heap_events", "samples", "counters", "marks",
-          "task_steps", "tasks", "gil_events", "threads", "stacks", "mappings"}
+          "task_steps", "tasks", "gil_events", "threads", "stacks", "mappings", "thread_memory",
+          "gil_threads"}
 
 
 class RelationsTest(support.ProgramTest):

@@ -1,38 +1,39 @@
 #include "readers/calls/flow_table.h"
 
-#include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <utility>
 
+#include "readers/output/cells.h"
+#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 
 namespace pymemrun {
 namespace {
 
-// Numbers of places.
-std::vector<uint32_t> MostFirst(const PlaceTable& places,
-                                const std::vector<FlowTotals>& totals,
-                                uint64_t limit) {
-  std::vector<uint32_t> order(totals.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](uint32_t place) {
-    return std::tuple(
-        -static_cast<double>(static_cast<int64_t>(totals[place].charged_bytes)),
-        -static_cast<double>(
-            static_cast<int64_t>(totals[place].own_charged_bytes)),
-        places.places()[place]);
-  };
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
-  if (limit != 0 && order.size() > limit) order.resize(limit);
-  return order;
-}
+struct FlowRow {
+  Place place;
+  FlowTotals totals = {};
+  void Add(const FlowRow& other) { totals.Add(other.totals); }
+};
 
 // Of a function in C its name alone: its line is the caller's.
 Place PlaceOfCall(const SourceLocation& where) {
   const bool is_python = where.kind == CALL || where.kind == RETURN;
   return is_python ? PlaceOf(GroupBy::kFunction, where)
                    : Place{{}, 0, where.function};
+}
+
+// Names are those of the index.
+std::vector<FlowRow> RowsOf(const std::vector<FlowTotals>& sites,
+                            const RunIndex& index) {
+  PlaceTable places;
+  std::vector<FlowRow> rows;
+  for (uint32_t site = 0; site < sites.size(); ++site) {
+    if (sites[site].calls == 0) continue;
+    const Place place = PlaceOfCall(index.Resolve(site));
+    RowOfPlace(places.NumberOf(place), places.places(), &rows)
+        .totals.Add(sites[site]);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -81,51 +82,42 @@ void FlowReplay::Finish() {
   calls_.clear();
 }
 
-std::vector<Cell> FlowReplay::CellsOf(const FlowTotals& sum,
-                                      bool as_text) const {
-  const double seconds = static_cast<double>(sum.took_us) * 1e-6;
-  if (as_text) {
-    return {static_cast<int64_t>(sum.charged_bytes),
-            static_cast<int64_t>(sum.own_charged_bytes), sum.calls, seconds};
-  }
-  return {static_cast<int64_t>(sum.growth_bytes),
-          static_cast<int64_t>(sum.own_bytes),
-          sum.calls,
-          seconds,
-          ThreadCell(static_cast<int64_t>(sum.thread_bytes)),
-          ThreadCell(static_cast<int64_t>(sum.own_thread_bytes))};
-}
-
 Table FlowReplay::ToTable(uint64_t limit, bool as_text) const {
-  constexpr GroupBy kBy = GroupBy::kFunction;
-  PlaceTable places;
-  std::vector<FlowTotals> totals;
-  for (uint32_t site = 0; site < sites_.size(); ++site) {
-    if (sites_[site].calls == 0) continue;
-    const uint32_t place = places.NumberOf(PlaceOfCall(index().Resolve(site)));
-    if (place >= totals.size()) totals.resize(place + 1);
-    totals[place].Add(sites_[site]);
-  }
-  const std::vector<uint32_t> order = MostFirst(places, totals, limit);
-  Table table;
-  table.headings = PlaceHeadings(kBy);
-  table.headings.insert(table.headings.end(),
-                        {{"growth_bytes", "growth", CellLook::kBytes},
-                         {"own_bytes", "own", CellLook::kBytes},
-                         {"calls", "calls"},
-                         {"call_s", "seconds"}});
+  std::vector<FlowRow> rows = RowsOf(sites_, index());
+  const auto signed_of = [](uint64_t FlowTotals::*bytes) {
+    return [=](const FlowRow& row) {
+      return static_cast<int64_t>(row.totals.*bytes);
+    };
+  };
+  const auto charged = signed_of(&FlowTotals::charged_bytes);
+  const auto own_charged = signed_of(&FlowTotals::own_charged_bytes);
+  KeepTop(
+      limit,
+      [&](const FlowRow& row) {
+        return std::pair(charged(row), own_charged(row));
+      },
+      &rows);
+  TableColumns<FlowRow> columns;
+  columns.AddBytes("growth_bytes", "growth",
+                   as_text ? charged : signed_of(&FlowTotals::growth_bytes));
+  columns.AddBytes("own_bytes", "own",
+                   as_text ? own_charged : signed_of(&FlowTotals::own_bytes));
+  columns.Add("calls", "calls",
+              [](const FlowRow& row) { return row.totals.calls; });
+  columns.Add("call_s", "seconds", [](const FlowRow& row) {
+    return SecondsOfUs(row.totals.took_us);
+  });
+  const auto add_of_thread = [&](const char* name, const auto& bytes) {
+    columns.Add(
+        name, [=, this](const FlowRow& row) { return ThreadCell(bytes(row)); });
+  };
   if (!as_text) {
-    table.headings.insert(table.headings.end(), {{"thread_growth_bytes", ""},
-                                                 {"thread_own_bytes", ""}});
+    add_of_thread("thread_growth_bytes", signed_of(&FlowTotals::thread_bytes));
+    add_of_thread("thread_own_bytes", signed_of(&FlowTotals::own_thread_bytes));
   }
-  for (const uint32_t place : order) {
-    std::vector<Cell> cells = PlaceCells(kBy, places.places()[place]);
-    const std::vector<Cell> sums = CellsOf(totals[place], as_text);
-    cells.insert(cells.end(), sums.begin(), sums.end());
-    table.rows.push_back(std::move(cells));
-  }
-  table.places = table.rows.size();
-  return table;
+  PlaceTableMaker<FlowRow> maker(GroupBy::kFunction, columns);
+  maker.AddPlaces(rows);
+  return maker.Take();
 }
 
 }  // namespace pymemrun

@@ -45,7 +45,6 @@ class FlowReplay final : public CallReplay {
 
   void OnEnded(const EndedCall& call) override;
   void Add(const EndedCall& call);
-  std::vector<Cell> CellsOf(const FlowTotals& sum, bool as_text) const;
 
   CallFilter filter_;
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "readers/resident/built_run_for_tests.h"
 #include "readers/resident/find_peak.h"
 #include "readers/testing/page_run_for_tests.h"
 
@@ -11,14 +12,6 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-
-template <typename Replay>
-void ReadInto(const std::string& file, Replay* replay) {
-  StringSource source(file);
-  ReadResult result;
-  ASSERT_TRUE(ReadStream(&source, {}, replay, &result).ok());
-  replay->Finish();
-}
 
 uint64_t OwnedPagesAt(uint64_t time_us) {
   ResidentReplay replay(time_us);
@@ -88,90 +81,6 @@ TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
   ReadInto(PageEventsRun().Build(), &replay);
   EXPECT_EQ(replay.model().ranges().size(), 1u);
   EXPECT_EQ(replay.later_ranges().size(), 3u);
-}
-
-// Builds a run from what a test adds to its header.
-struct BuiltRun {
-  StringSink sink;
-  RunBuilder builder{&sink};
-  explicit BuiltRun(uint64_t first_rss_bytes = 0) {
-    BeginPageRun(&builder, first_rss_bytes);
-    builder.AddMapping("");
-  }
-  uint64_t Peak() {
-    builder.Flush();
-    PeakFinder finder;
-    ReadInto(sink.contents(), &finder);
-    return finder.peak_us();
-  }
-};
-
-TEST(PeakFinderTest, FindsTheMomentOfTheHighestRss) {
-  PeakFinder finder;
-  ReadInto(PageEventsRun().Build(), &finder);
-  EXPECT_EQ(finder.peak_us(), 150290u);  // its last page came
-  EXPECT_EQ(finder.peak_bytes(), 100 * kPage);
-}
-
-TEST(PeakFinderTest, APeakAtTheVeryEndIsFound) {
-  BuiltRun run;
-  run.builder.AddPages(CamePages(100, 1, 10, 1));
-  EXPECT_EQ(run.Peak(), 190u);
-}
-
-TEST(PeakFinderTest, ReadingsOfStatmCount) {
-  BuiltRun run;
-  run.builder.AddPages(CamePages(100, 1, 10, 1));
-  run.builder.AddProcess(1000, 500 * kPage, 500 * kPage);
-  run.builder.AddProcess(2000, 10 * kPage, 500 * kPage);
-  run.builder.AddPages(CamePages(3000, 100, 20, 1));
-  EXPECT_EQ(run.Peak(), 1000u);
-}
-
-TEST(PeakFinderTest, PagesWhoseLeavingWasMissedAreNoPeak) {
-  BuiltRun run;
-  run.builder.AddPages(CamePages(100, 1, 90, 1));
-  run.builder.AddProcess(2000, 10 * kPage, 30 * kPage);
-  run.builder.AddPages(CamePages(3000, 100, 40, 1));
-  run.builder.AddProcess(4000, 50 * kPage, 50 * kPage);
-  EXPECT_EQ(run.Peak(), 3390u);
-}
-
-TEST(PeakFinderTest, AHigherMomentIsTakenWhereTheMoreIsKnown) {
-  BuiltRun run;
-  const ResidentRange before = {1, 1000, 1, false, false};
-  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
-  run.builder.AddPages(CamePages(100, 2000, 5, 1));
-  run.builder.AddResidency(2000, 2010, 1006 * kPage,
-                           {before, {2000, 5, 1, false, false}});
-  EXPECT_EQ(run.Peak(), 2010u);
-}
-
-TEST(PeakFinderTest, OfTheMomentsOfAPeakOneIsTakenOfWhichMostIsKnown) {
-  BuiltRun run;
-  const ResidentRange before = {1, 100, 1, false, false};
-  const ResidentRange filled = {1000, 64, 1, false, false};
-  run.builder.AddResidency(10, 20, 100 * kPage, {before});
-  run.builder.AddResidency(1000, 1010, 164 * kPage, {before, filled});
-  // The call that filled memory returns: what it brought is in RSS already.
-  run.builder.AddPages(
-      {{1500, 1000, 64, 0, 1, 1, 0, 1, PAGES_POPULATED, false}});
-  run.builder.AddResidency(2000, 2010, 164 * kPage, {before, filled});
-  run.builder.AddProcess(3000, 164 * kPage, 164 * kPage);
-  EXPECT_EQ(run.Peak(), 2010u);
-}
-
-// Asked a little before the peak, the kernel does not know what came since: at
-// the peak itself the faults tell.
-TEST(PeakFinderTest, ThePeakStaysWhereAllOfItIsKnown) {
-  BuiltRun run;
-  const ResidentRange before = {1, 1000, 1, false, false};
-  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
-  run.builder.AddResidency(1000, 1010, 1005 * kPage, {before});
-  run.builder.AddPages(CamePages(1500, 2000, 5, 1));
-  run.builder.AddProcess(2000, 1006 * kPage, 1006 * kPage);
-  run.builder.AddPages({RangeEntry(2001, PAGES_UNMAPPED, 2000, 5)});
-  EXPECT_EQ(run.Peak(), 1540u);
 }
 
 TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {

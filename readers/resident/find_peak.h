@@ -34,9 +34,9 @@ struct RssStretch {
 // as the page events tell, but never above the VmHWM that was read next. Where
 // that has risen above all that is known, RSS was as high at a time that nobody
 // saw; it is told of the moment at which the most was known to be there. Where
-// RSS stayed within a hundredth of that, the moment is chosen of which most was
-// known, RSS less what is unattributed: that one, or one at which the kernel
-// had said what is resident. Shortly after a system call began to fill memory
+// RSS stayed within a hundredth of that, the moment is chosen at which most was
+// known, RSS less what is unattributed: the peak itself, or when the kernel had
+// said what is resident. Shortly after a system call began to fill memory
 // most of it has no owner yet.
 class PeakFinder : public ResidentReplay {
  public:
@@ -99,7 +99,7 @@ class PeakFinder : public ResidentReplay {
   const bool reads_heap_;
   bool saw_heap_ = false;
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
-  uint64_t peak_known_bytes_ = 0;  // of which it is known what they are
+  uint64_t peak_known_bytes_ = 0;  // less what is unattributed then
   bool peak_unseen_ = false;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
   uint64_t high_known_bytes_ = 0;          // likewise

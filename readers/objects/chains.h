@@ -1,9 +1,10 @@
-// The shortest chains of references that keep an object alive.
+// The shortest chains of references that keep an object alive, and their text.
 #ifndef PYMEMRUN_READERS_OBJECTS_CHAINS_H_
 #define PYMEMRUN_READERS_OBJECTS_CHAINS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -59,6 +60,10 @@ class RootChains {
 // not there; empty: none.
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,
                                const std::vector<bool>& without = {});
+
+// "sys.modules['app'].CACHE['key']", as an expression as far as it is one. Of a
+// long chain the middle is left out.
+std::string ChainText(const ObjectGraph& graph, const Chain& chain);
 
 }  // namespace pymemrun
 

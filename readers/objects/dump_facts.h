@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "format/objects/object_node.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -23,6 +24,14 @@ struct NodeDetails {
   uint64_t hash = 0;                      // of a text that is cut
   uint32_t line = 0;
 };
+
+// Details as bytes: one node behind the other, each with what it has.
+void AppendNodeDetails(const ObjectNode& node, std::string* bytes);
+void AppendNodeDetails(const NodeDetails& details, std::string* bytes);
+// Takes those of a node off the front. REQUIRES: they were written here.
+NodeDetails TakeNodeDetails(absl::string_view* bytes);
+// The same of bytes from elsewhere. False: they are none.
+bool SkipNodeDetails(absl::string_view* bytes);
 
 // What was found of the dump itself.
 struct DumpFacts {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects/node_details.h"
+#include "readers/objects/dump_facts.h"
 
 namespace pymemrun {
 namespace {

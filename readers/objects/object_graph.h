@@ -26,7 +26,7 @@ class ObjectGraph {
   ObjectGraph();
 
   // Instead of all that fills it but AddType(). REQUIRES: the arrays fit
-  // together, see objects_index/check_arrays.h.
+  // together, as OpenIndex() checks.
   void TakeArrays(GraphArrays arrays);
 
   // Leaves out details of nodes and names of references. To be called first.

@@ -1,16 +1,13 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/graph_diff.h"
-#include "readers/objects_findings/retained_diff.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"

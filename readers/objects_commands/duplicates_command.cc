@@ -1,10 +1,8 @@
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/duplicates.h"
 #include "text/report_text.h"

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "readers/objects_commands/objects_command.h"
-#include "readers/objects_text/allocation_text.h"
-#include "readers/objects_text/object_table.h"
+#include "readers/objects_commands/allocation_text.h"
+#include "readers/objects_commands/object_table.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table_parts.h"
 #include "text/report_text.h"

@@ -1,13 +1,11 @@
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
+#include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
-#include "text/report_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

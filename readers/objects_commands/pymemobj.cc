@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "absl/strings/str_cat.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/options/help_text.h"
 #include "readers/report/command_program.h"

@@ -1,7 +1,6 @@
 #include "readers/objects_findings/duplicates.h"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"

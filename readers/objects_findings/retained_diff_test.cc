@@ -1,5 +1,3 @@
-#include "readers/objects_findings/retained_diff.h"
-
 #include <random>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/objects_findings/graph_diff.h"
 #include "readers/testing/object_graph_for_tests.h"
 
 namespace pymemrun {

@@ -1,14 +1,13 @@
 #include "readers/objects_heap/heap_objects.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
-#include "readers/objects/chain_text.h"
+#include "readers/objects/chains.h"
 #include "readers/objects/dump_loader.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/block_replay.h"

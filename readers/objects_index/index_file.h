@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "format/stream/byte_io.h"
 #include "readers/objects_findings/analysis.h"
-#include "readers/objects_index/dump_stamp.h"
+#include "readers/objects_index/index_layout.h"
 
 namespace pymemrun {
 

@@ -9,9 +9,21 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "readers/objects_index/dump_stamp.h"
 
 namespace pymemrun {
+
+struct DumpStamp {
+  uint64_t size_bytes = 0;
+  uint32_t crc = 0;
+  uint32_t owner = 0;  // the user whose file it is; not compared
+  bool operator==(const DumpStamp& other) const {
+    return size_bytes == other.size_bytes && crc == other.crc;
+  }
+};
+
+// Reads 16 pieces of 4 KiB, the first and the last included; all of a file that
+// is no larger. Fails for what is no plain file.
+absl::StatusOr<DumpStamp> StampOf(const std::string& path);
 
 // The first and the last bytes of an index. The last one is its version.
 inline constexpr absl::string_view kIndexMagic = "pymemox2";

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/objects_index/dump_stamp.h"
 #include "readers/objects_index/index_layout.h"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"

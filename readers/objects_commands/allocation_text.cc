@@ -1,7 +1,6 @@
-#include "readers/objects_text/allocation_text.h"
+#include "readers/objects_commands/allocation_text.h"
 
 #include <optional>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "readers/run/own_code.h"

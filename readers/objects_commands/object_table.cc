@@ -1,4 +1,4 @@
-#include "readers/objects_text/object_table.h"
+#include "readers/objects_commands/object_table.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,6 @@
 // What people and machines are told of where objects were allocated.
-#ifndef PYMEMRUN_READERS_OBJECTS_TEXT_ALLOCATION_TEXT_H_
-#define PYMEMRUN_READERS_OBJECTS_TEXT_ALLOCATION_TEXT_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_COMMANDS_ALLOCATION_TEXT_H_
+#define PYMEMRUN_READERS_OBJECTS_COMMANDS_ALLOCATION_TEXT_H_
 
 #include <string>
 #include <vector>
@@ -36,4 +36,4 @@ void AddAllocationColumns(const ObjectGraph& graph,
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_TEXT_ALLOCATION_TEXT_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_COMMANDS_ALLOCATION_TEXT_H_

@@ -1,11 +1,11 @@
 // Tables and sentences of objects that the commands of pymemobj share.
-#ifndef PYMEMRUN_READERS_OBJECTS_TEXT_OBJECT_TABLE_H_
-#define PYMEMRUN_READERS_OBJECTS_TEXT_OBJECT_TABLE_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECT_TABLE_H_
+#define PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECT_TABLE_H_
 
 #include <optional>
 #include <string>
 
-#include "readers/objects/chain_text.h"
+#include "readers/objects/chains.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/output/table.h"
@@ -31,4 +31,4 @@ Table TypeTable(ObjectAnalysis* analysis, const NodeFilter& where,
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_TEXT_OBJECT_TABLE_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECT_TABLE_H_

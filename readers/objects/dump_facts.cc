@@ -1,4 +1,4 @@
-#include "readers/objects/node_details.h"
+#include "readers/objects/dump_facts.h"
 
 #include "format/stream/varint.h"
 
@@ -17,11 +17,10 @@ uint64_t Take(absl::string_view* bytes) {
 }  // namespace
 
 void AppendNodeDetails(const NodeDetails& details, std::string* bytes) {
-  bytes->push_back(
-      static_cast<char>((details.length.has_value() ? kHasLength : 0) |
-                        (details.text.has_value() ? kHasText : 0) |
-                        (details.hash != 0 ? kHasHash : 0) |
-                        (details.line != 0 ? kHasLine : 0)));
+  bytes->push_back(static_cast<char>(
+      (details.length.has_value() ? kHasLength : 0) |
+      (details.text.has_value() ? kHasText : 0) |
+      (details.hash != 0 ? kHasHash : 0) | (details.line != 0 ? kHasLine : 0)));
   if (details.length.has_value()) AppendVarint(*details.length, bytes);
   if (details.text.has_value()) {
     AppendVarint(details.text->size(), bytes);

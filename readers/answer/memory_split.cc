@@ -9,7 +9,6 @@
 #include "readers/heap/heap_places.h"
 #include "readers/heap_in_rss/heap_estimate.h"
 #include "readers/heap_in_rss/pool_pages.h"
-#include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
 namespace pymemrun {

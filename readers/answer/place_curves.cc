@@ -7,7 +7,6 @@
 #include "readers/answer/answer.h"
 #include "readers/answer/held_timeline.h"
 #include "readers/output/whole_number.h"
-#include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
 namespace pymemrun {

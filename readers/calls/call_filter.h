@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "readers/calls/ended_call.h"
+#include "readers/calls/call_pairing.h"
 #include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/run_index.h"

@@ -11,11 +11,34 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "format/records/record_visitor.h"
-#include "readers/calls/ended_call.h"
 #include "readers/run/run_index.h"
 #include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
+
+// A call that has ended, with what RSS changed by meanwhile.
+struct EndedCall {
+  uint64_t number;   // of its RETURN
+  uint64_t events;   // how many events before that its CALL was
+  uint64_t time_us;  // of the RETURN
+  uint64_t took_us;
+  int64_t growth_bytes;  // RSS at the RETURN less RSS at the CALL
+  uint32_t site;         // of the RETURN
+  uint32_t call_site;    // of the CALL; 0: not in the file
+  uint32_t thread;
+  // What its thread did to RSS meanwhile; 0: not known (see CallReplay).
+  int64_t thread_bytes = 0;
+  // What of its growth, and of its thread's, is not that of the calls in it, as
+  // far as these are known.
+  int64_t own_bytes = 0, own_thread_bytes = 0;
+  // Of these two pairs the one that reports speak of: the thread's where it is
+  // known and wanted, else the process's.
+  int64_t charged_bytes = 0, own_charged_bytes = 0;
+  // It is part of another call of the same code.
+  bool recursive = false;
+
+  uint64_t call_number() const { return number - events; }
+};
 
 // Where CALLs and RETURNs were logged whatever RSS did, a RETURN belongs to the
 // thread's last CALL that has not ended, whose code is the same. What other

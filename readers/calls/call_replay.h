@@ -9,7 +9,6 @@
 
 #include "readers/calls/call_filter.h"
 #include "readers/calls/call_pairing.h"
-#include "readers/calls/ended_call.h"
 #include "readers/calls/peak_choice.h"
 #include "readers/output/table.h"
 #include "readers/run/replay_visitor.h"

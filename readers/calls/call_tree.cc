@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "readers/calls/peak_choice.h"
 #include "text/terminal_text.h"
 

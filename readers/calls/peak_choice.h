@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "readers/calls/ended_call.h"
+#include "readers/calls/call_pairing.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {

@@ -2,10 +2,14 @@
 #ifndef PYMEMRUN_READERS_CAT_CAT_OPTIONS_H_
 #define PYMEMRUN_READERS_CAT_CAT_OPTIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "readers/cat/row_filter.h"
 #include "readers/moments/moment.h"
 #include "readers/options/command_line.h"
@@ -40,6 +44,12 @@ struct CatOptions {
 // ParseArguments().
 std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
                                    const Console& console, CatOptions* options);
+
+// "call,c_return,mark", letters of any case, as FilterOptions::kinds.
+absl::StatusOr<uint32_t> ParseKinds(absl::string_view list);
+
+// "calls,marks,heap" into options->calls, marks and extra.
+absl::Status ParseRecords(absl::string_view list, FilterOptions* options);
 
 }  // namespace pymemrun
 

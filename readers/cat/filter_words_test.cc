@@ -1,7 +1,6 @@
-#include "readers/cat/filter_words.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/cat/cat_options.h"
 
 namespace pymemrun {
 namespace {

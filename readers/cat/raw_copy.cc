@@ -1,7 +1,5 @@
 #include "readers/cat/raw_copy.h"
 
-#include <memory>
-
 #include "format/records/record_decoder.h"
 #include "format/stream/foreign_file.h"
 #include "format/stream/status_util.h"

@@ -1,7 +1,6 @@
 #include "readers/cat/run_printer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "readers/summary/run_facts.h"
 

@@ -1,7 +1,6 @@
 #include "readers/chart/flame_graph.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "readers/chart/treemap.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

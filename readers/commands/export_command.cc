@@ -2,9 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "readers/export/call_graph.h"
-#include "readers/export/pprof_profile.h"
-#include "readers/export/speedscope.h"
+#include "readers/export/heap_formats.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "readers/export/pprof_profile.h"
+#include "readers/export/heap_formats.h"
 #include "readers/pprof.pb.h"
 #include "readers/report/pymemreport.h"
 #include "readers/testing/heap_run_for_tests.h"

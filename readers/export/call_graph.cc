@@ -1,5 +1,3 @@
-#include "readers/export/call_graph.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "readers/export/heap_formats.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/places/place_tree.h"
 #include "text/columns.h"

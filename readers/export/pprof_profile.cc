@@ -1,5 +1,3 @@
-#include "readers/export/pprof_profile.h"
-
 #include <zlib.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "readers/export/heap_formats.h"
 #include "readers/heap/heap_places.h"
 #include "readers/heap_in_rss/heap_mapped.h"
 #include "readers/output/whole_number.h"

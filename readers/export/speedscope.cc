@@ -1,8 +1,7 @@
-#include "readers/export/speedscope.h"
-
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/export/heap_formats.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/stack_frames.h"
 #include "text/escape.h"

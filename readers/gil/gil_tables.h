@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "readers/gil/gil_replay.h"
 #include "readers/output/table.h"
 #include "readers/places/thread_filter.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "readers/heap_in_rss/pool_pages.h"
-#include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
 namespace pymemrun {

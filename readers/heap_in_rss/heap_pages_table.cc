@@ -3,14 +3,13 @@
 #include <utility>
 
 #include "readers/heap/heap_places.h"
-#include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_estimate.h"
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/output/whole_number.h"
 #include "readers/page_errors/sample_errors.h"
 #include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
-#include "readers/resident/page_kind.h"
+#include "readers/resident/page_mappings.h"
 #include "readers/resident/resident_replay.h"
 #include "readers/resident/resident_table.h"
 

@@ -1,6 +1,5 @@
 #include "readers/heap_in_rss/heap_timeline.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace pymemrun {

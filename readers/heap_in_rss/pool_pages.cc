@@ -5,7 +5,6 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
 namespace pymemrun {

@@ -1,7 +1,5 @@
 #include "readers/heap_in_rss/python_arenas.h"
 
-#include <iterator>
-
 #include "absl/strings/match.h"
 
 namespace pymemrun {

@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_source.h"
 #include "readers/summary/run_facts.h"
 #include "text/report_text.h"
@@ -221,62 +220,39 @@ uint32_t CallTracks::NameOf(uint32_t site) {
   return name = sink_.AddName(slice);
 }
 
-namespace {
-
-class CallSource final : public TrackSource {
- public:
-  explicit CallSource(uint64_t min_us) : min_us_(min_us) {}
-
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    CallTracks calls(min_us_, sink);
-    if (!file->Read(&calls)) return false;
-    Say(calls);
-    return true;
+std::vector<std::string> CallTracks::Notes() const {
+  std::vector<std::string> notes;
+  const uint64_t all = given_ + too_short_ + not_kept_;
+  if (asked_for_ && all == 0) {
+    notes.push_back(
+        lacks_kinds_
+            ? "no call is in it: --events left out what calls begin or end with"
+            : "no call is in it: pymemrun --min-drss 0 or --min-call-drss "
+              "records how long calls took");
   }
-  std::vector<std::string> Notes() const override { return notes_; }
-
- private:
-  void Say(const CallTracks& calls) {
-    if (calls.asked_for() &&
-        calls.given() + calls.too_short() + calls.not_kept() == 0) {
-      notes_.push_back(
-          calls.lacks_kinds()
-              ? "no call is in it: --events left out what calls begin or end "
-                "with"
-              : "no call is in it: pymemrun --min-drss 0 or --min-call-drss "
-                "records how long calls took");
-    }
-    if (calls.too_short() > 0) {
-      notes_.push_back(absl::StrCat(
-          Grouped(calls.given()), " of ",
-          Counted(calls.given() + calls.too_short() + calls.not_kept(), "call"),
-          " written; ", Grouped(calls.too_short()), " were shorter than ",
-          MinDurationText(min_us_)));
-    }
-    if (calls.not_kept() > 0) {
-      notes_.push_back(
-          absl::StrCat(Counted(calls.not_kept(), "call"), " found no room"));
-    }
-    if (calls.cut() > 0) {
-      notes_.push_back(
-          absl::StrCat("nobody saw the end of ", Counted(calls.cut(), "call"),
-                       ": they end with the run, or where events are missing"));
-    }
-    if (calls.has_greenlets()) {
-      notes_.push_back(
-          "the program has greenlets, which rows do not tell apart: their "
-          "calls are left out");
-    }
+  if (too_short_ > 0) {
+    notes.push_back(absl::StrCat(
+        Grouped(given_), " of ", Counted(all, "call"), " written; ",
+        Grouped(too_short_), " were shorter than ", MinDurationText(min_us_)));
   }
+  if (not_kept_ > 0) {
+    notes.push_back(absl::StrCat(Counted(not_kept_, "call"), " found no room"));
+  }
+  if (cut_ > 0) {
+    notes.push_back(
+        absl::StrCat("nobody saw the end of ", Counted(cut_, "call"),
+                     ": they end with the run, or where events are missing"));
+  }
+  if (has_greenlets_) {
+    notes.push_back(
+        "the program has greenlets, which rows do not tell apart: their "
+        "calls are left out");
+  }
+  return notes;
+}
 
-  const uint64_t min_us_;
-  std::vector<std::string> notes_;
-};
-
-}  // namespace
-
-std::unique_ptr<TrackSource> NewCallSource(uint64_t min_us) {
-  return std::make_unique<CallSource>(min_us);
+std::unique_ptr<TrackSource> NewCallSource(const SourceOptions& options) {
+  return std::make_unique<ReadOnce<CallTracks>>(options);
 }
 
 }  // namespace pymemrun

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/lanes/track_sink.h"
-#include "readers/lanes/track_threads.h"
+#include "readers/lanes/track_source.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
@@ -29,9 +29,8 @@ class CallTracks final : public ReplayVisitor {
   static constexpr size_t kMaxEnded = size_t{1} << 20;
   static constexpr size_t kMaxOpen = size_t{1} << 20;
 
-  // Without calls shorter than `min_us`.
-  CallTracks(uint64_t min_us, TrackSink* sink)
-      : min_us_(min_us), sink_(*sink), threads_(&index(), sink) {}
+  CallTracks(const SourceOptions& options, TrackSink* sink)
+      : min_us_(options.min_us), sink_(*sink), threads_(&index(), sink) {}
 
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override;
@@ -47,12 +46,9 @@ class CallTracks final : public ReplayVisitor {
 
   uint64_t given() const { return given_; }
   uint64_t too_short() const { return too_short_; }
-  uint64_t not_kept() const { return not_kept_; }
-  bool asked_for() const { return asked_for_; }  // calls are in the run
-  // --events left out what begins calls, or what ends them.
-  bool lacks_kinds() const { return lacks_kinds_; }
   uint64_t cut() const { return cut_; }
-  bool has_greenlets() const { return has_greenlets_; }
+  // What the tracks lack. REQUIRES: Finish() was called.
+  std::vector<std::string> Notes() const;
 
  private:
   static constexpr size_t kMaxSites = size_t{1} << 21;
@@ -90,7 +86,9 @@ class CallTracks final : public ReplayVisitor {
   TrackSink& sink_;
   TrackThreads threads_;
   bool logs_calls_ = false, logs_all_ = false, has_greenlets_ = false,
-       asked_for_ = false, lacks_kinds_ = false;
+       asked_for_ = false;  // calls are in the run
+  // --events left out what begins calls, or what ends them.
+  bool lacks_kinds_ = false;
   bool has_c_calls_ = false;
   uint64_t next_number_ = 0, now_us_ = 0, open_count_ = 0;
   std::vector<Site> sites_;

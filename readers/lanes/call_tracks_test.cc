@@ -93,7 +93,7 @@ class CallTracksTest : public ::testing::Test {
  protected:
   std::vector<std::string> Lines(TimedRun& run, uint64_t min_us) {
     LinesSink sink;
-    CallTracks calls(min_us, &sink);
+    CallTracks calls({.min_us = min_us}, &sink);
     const std::string bytes = run.Build();
     StringSource source(bytes);
     ReadResult result;

@@ -16,7 +16,7 @@ namespace {
 class CounterTracks final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
-  explicit CounterTracks(TrackSink* sink) : sink_(*sink) {}
+  CounterTracks(const SourceOptions&, TrackSink* sink) : sink_(*sink) {}
 
   void OnGcRun(const GcRun& run) override;
   void OnCounter(const CounterValue& value) override;
@@ -111,18 +111,10 @@ void CounterTracks::OnProcess(const ProcessSample& sample) {
   }
 }
 
-class CounterSource final : public TrackSource {
- public:
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    CounterTracks tracks(sink);
-    return file->Read(&tracks);
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<TrackSource> NewCounterSource() {
-  return std::make_unique<CounterSource>();
+std::unique_ptr<TrackSource> NewCounterSource(const SourceOptions& options) {
+  return std::make_unique<ReadOnce<CounterTracks>>(options);
 }
 
 }  // namespace pymemrun

@@ -35,7 +35,7 @@ class CounterSourceTest : public testing::Test {
     TempFile path(bytes_.contents());
     const auto file = RereadFile::Open(path.path(), console_);
     LinesSink sink;
-    EXPECT_TRUE(NewCounterSource()->Give(file.get(), &sink));
+    EXPECT_TRUE(NewCounterSource({})->Give(file.get(), &sink));
     return sink.lines();
   }
 
@@ -48,12 +48,11 @@ TEST_F(CounterSourceTest, RunsOfGcAreSlicesThatFollowEachOther) {
   AddGcRun(1000, 3000, 0);
   AddGcRun(2000, 5000, 2);
   AddGcRun(9000, 8000, 77);  // as only a damaged file has it
-  EXPECT_THAT(Lines(), ElementsAre("lane cycle collector of 0",
-                                   "begin 1 1000 gc, generation 0",
-                                   "end 1 3000",
-                                   "begin 1 3000 gc, generation 2",
-                                   "end 1 5000", "begin 1 9000 gc",
-                                   "end 1 9000"));
+  EXPECT_THAT(
+      Lines(),
+      ElementsAre("lane cycle collector of 0", "begin 1 1000 gc, generation 0",
+                  "end 1 3000", "begin 1 3000 gc, generation 2", "end 1 5000",
+                  "begin 1 9000 gc", "end 1 9000"));
 }
 
 TEST_F(CounterSourceTest, ValuesOfTheUsersAndOfSamples) {
@@ -70,9 +69,9 @@ TEST_F(CounterSourceTest, ValuesOfTheUsersAndOfSamples) {
   builder_.AddRecord(sample);
   other.mutable_process()->set_time_us(40);  // not one of the counters'
   builder_.AddRecord(other);
-  EXPECT_THAT(Lines(), ElementsAre("queue 10 -4", "load 20 0.5",
-                                   "page faults 30 8",
-                                   "open descriptors 30 3"));
+  EXPECT_THAT(Lines(),
+              ElementsAre("queue 10 -4", "load 20 0.5", "page faults 30 8",
+                          "open descriptors 30 3"));
 }
 
 TEST_F(CounterSourceTest, CurvesGoOnToTheRunsEnd) {

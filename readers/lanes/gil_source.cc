@@ -6,11 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "readers/lanes/min_duration.h"
-#include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
-#include "readers/lanes/track_threads.h"
-#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -43,8 +39,11 @@ class GilTracks final : public ReplayVisitor {
   }
   void Finish() override;
 
-  uint64_t given() const { return given_; }
-  uint64_t too_short() const { return too_short_; }
+  std::vector<std::string> Notes() const {
+    if (too_short_ == 0) return {};
+    return {ShorterText(given_, too_short_, "hold and wait", "holds and waits",
+                        "of the GIL", min_us_)};
+  }
 
  private:
   struct Hold {
@@ -246,31 +245,10 @@ void GilTracks::Finish() {
   }
 }
 
-class GilSource final : public TrackSource {
- public:
-  explicit GilSource(const SourceOptions& options) : options_(options) {}
-
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    GilTracks tracks(options_, sink);
-    if (!file->Read(&tracks)) return false;
-    if (tracks.too_short() > 0) {
-      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(),
-                                   "hold and wait", "holds and waits",
-                                   "of the GIL", options_.min_us));
-    }
-    return true;
-  }
-  std::vector<std::string> Notes() const override { return notes_; }
-
- private:
-  const SourceOptions options_;
-  std::vector<std::string> notes_;
-};
-
 }  // namespace
 
 std::unique_ptr<TrackSource> NewGilSource(const SourceOptions& options) {
-  return std::make_unique<GilSource>(options);
+  return std::make_unique<ReadOnce<GilTracks>>(options);
 }
 
 }  // namespace pymemrun

@@ -1,19 +1,17 @@
 // Which thread took memory, when, in which own function: pages that came, or
 // where nobody saw that, allocations.
 #include <memory>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/heap/heap_weights.h"
 #include "readers/lanes/track_source.h"
-#include "readers/lanes/track_threads.h"
 
 namespace pymemrun {
 namespace {
 
 class GrowthTracks final : public ReplayVisitor {
  public:
-  explicit GrowthTracks(TrackSink* sink)
+  GrowthTracks(const SourceOptions&, TrackSink* sink)
       : sink_(*sink), threads_(&index(), sink) {}
 
   void OnHeader(const Header& header) override {
@@ -78,18 +76,10 @@ uint32_t GrowthTracks::NameOf(uint32_t stack) {
   return number = sink_.AddName(name);
 }
 
-class GrowthSource final : public TrackSource {
- public:
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    GrowthTracks tracks(sink);
-    return file->Read(&tracks);
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<TrackSource> NewGrowthSource() {
-  return std::make_unique<GrowthSource>();
+std::unique_ptr<TrackSource> NewGrowthSource(const SourceOptions& options) {
+  return std::make_unique<ReadOnce<GrowthTracks>>(options);
 }
 
 }  // namespace pymemrun

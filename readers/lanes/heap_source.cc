@@ -1,8 +1,6 @@
 // Live heap over time as counters: in all, by own line, by thread.
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/lanes/track_names.h"
+#include "readers/lanes/track_source.h"
 
 namespace pymemrun {
 namespace {

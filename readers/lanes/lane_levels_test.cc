@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "readers/lanes/lines_sink_for_tests.h"
 #include "readers/lanes/thin_counter.h"
-#include "readers/lanes/track_names.h"
+#include "readers/lanes/track_source.h"
 
 namespace pymemrun {
 namespace {

@@ -8,9 +8,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/lanes/thin_counter.h"
-#include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
-#include "readers/lanes/track_threads.h"
 #include "readers/resident/find_peak.h"
 #include "text/report_text.h"
 
@@ -273,15 +271,15 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
     const SourceOptions& options) {
   std::vector<std::unique_ptr<TrackSource>> sources;
   sources.push_back(NewProcessSource());
-  sources.push_back(NewCallSource(options.min_us));
+  sources.push_back(NewCallSource(options));
   sources.push_back(NewStateSource(options));
   sources.push_back(NewGilSource(options));
   sources.push_back(NewTaskSource(options));
   if (options.for_picture) {
-    sources.push_back(NewGrowthSource());
+    sources.push_back(NewGrowthSource(options));
   } else {
     sources.push_back(NewHeapSource());
-    sources.push_back(NewCounterSource());
+    sources.push_back(NewCounterSource(options));
   }
   return sources;
 }

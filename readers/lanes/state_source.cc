@@ -8,10 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "readers/lanes/min_duration.h"
-#include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
-#include "readers/lanes/track_threads.h"
 #include "readers/states/state_replay.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -54,8 +51,7 @@ class StateTracks final : public StateReplay {
 
   bool OnSched(const SchedSample* samples, size_t count) override;
 
-  uint64_t given() const { return given_; }
-  uint64_t too_short() const { return too_short_; }
+  std::vector<std::string> Notes() const;
 
  private:
   struct Counts {
@@ -196,41 +192,30 @@ void StateTracks::GiveCounts(const SchedSample& sample, uint64_t begin_us) {
   sink_.End(of.lane, sample.time_us, end);
 }
 
-class StateSource final : public TrackSource {
- public:
-  explicit StateSource(const SourceOptions& options) : options_(options) {}
-
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    StateTracks tracks(options_, sink);
-    if (!file->Read(&tracks)) return false;
-    if (tracks.too_short() > 0) {
-      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(), "state",
-                                   "states", "of threads", options_.min_us));
-    }
-    if (tracks.has_states() && !tracks.has_switches()) {
-      notes_.push_back(absl::StrCat(
-          "states of threads by schedstat: a slice says for how long a thread "
-          "ran meanwhile, and not when (",
-          TerminalText(tracks.reason()), ")"));
-    }
-    if (tracks.lost() > 0) {
-      notes_.push_back(absl::StrCat(
-          Counted(tracks.lost(), "context switch", "context switches"),
-          " found no room: states of threads are not exact"));
-    }
-    return true;
+std::vector<std::string> StateTracks::Notes() const {
+  std::vector<std::string> notes;
+  if (too_short_ > 0) {
+    notes.push_back(ShorterText(given_, too_short_, "state", "states",
+                                "of threads", options_.min_us));
   }
-  std::vector<std::string> Notes() const override { return notes_; }
-
- private:
-  const SourceOptions options_;
-  std::vector<std::string> notes_;
-};
+  if (has_states() && !has_switches()) {
+    notes.push_back(absl::StrCat(
+        "states of threads by schedstat: a slice says for how long a thread "
+        "ran meanwhile, and not when (",
+        TerminalText(reason()), ")"));
+  }
+  if (lost() > 0) {
+    notes.push_back(
+        absl::StrCat(Counted(lost(), "context switch", "context switches"),
+                     " found no room: states of threads are not exact"));
+  }
+  return notes;
+}
 
 }  // namespace
 
 std::unique_ptr<TrackSource> NewStateSource(const SourceOptions& options) {
-  return std::make_unique<StateSource>(options);
+  return std::make_unique<ReadOnce<StateTracks>>(options);
 }
 
 }  // namespace pymemrun

@@ -70,14 +70,14 @@ TEST_F(StateSourceTest, WhatIsKnownInSumIsSaidOfSlices) {
   // It was without the GIL for 70 of 100 ms, and ran for 60 of these 100.
   run.Gil(0, 1, GIL_TAKEN).Gil(100, 1, GIL_STATE, 0, 70);
   run.Sched(90, 1, 50, 10);
-  EXPECT_THAT(Lines(&run),
-              ElementsAre("thread MainThread", "lane state of 1",
-                          "begin 2 0 runs without the GIL",
-                          "end 2 40000 had 20000", "begin 2 40000 S(wait4)",
-                          "end 2 70000", "begin 2 70000 wants a CPU",
-                          "end 2 80000 estimated",
-                          "begin 2 80000 runs without the GIL",
-                          "end 2 100000 had 10000"));
+  EXPECT_THAT(
+      Lines(&run),
+      ElementsAre("thread MainThread", "lane state of 1",
+                  "begin 2 0 runs without the GIL", "end 2 40000 had 20000",
+                  "begin 2 40000 S(wait4)", "end 2 70000",
+                  "begin 2 70000 wants a CPU", "end 2 80000 estimated",
+                  "begin 2 80000 runs without the GIL",
+                  "end 2 100000 had 10000"));
 }
 
 TEST_F(StateSourceTest, PicturesHaveTheSumsOfTheReport) {
@@ -98,26 +98,25 @@ TEST_F(StateSourceTest, PicturesHaveOneColourForOtherSleeps) {
       .Step(40, 1, STATE_SLEEPS)
       .Step(45, 1, STATE_SEEN, SLEEP_OTHER, "wait4");
   options_.for_picture = true;
-  EXPECT_THAT(Lines(&run), ElementsAre("thread MainThread", "lane state of 1",
-                                       "begin 2 0 runs", "end 2 40000",
-                                       "begin 2 40000 S(other)",
-                                       "end 2 100000"));
+  EXPECT_THAT(
+      Lines(&run),
+      ElementsAre("thread MainThread", "lane state of 1", "begin 2 0 runs",
+                  "end 2 40000", "begin 2 40000 S(other)", "end 2 100000"));
 }
 
 TEST_F(StateSourceTest, TheSchedulersCountsSayForHowLongAndNotWhen) {
   StatesRun run(/*switches=*/false);
   run.Sched(0, 1, 0, 0).Sched(50, 1, 20, 5).Sched(70, 2, 10, 10);
   run.Sched(90, 1, 30, 10);
-  EXPECT_THAT(
-      Lines(&run),
-      ElementsAre("thread MainThread", "lane ran, by schedstat of 1",
-                  "begin 2 0 ran for a part of this time",
-                  "end 2 50000 ran 20000 wanted 5000", "thread worker",
-                  "lane ran, by schedstat of 3",
-                  "begin 4 50000 ran for a part of this time",
-                  "end 4 70000 ran 10000 wanted 10000",
-                  "begin 2 70000 ran for a part of this time",
-                  "end 2 90000 ran 10000 wanted 5000"));
+  EXPECT_THAT(Lines(&run),
+              ElementsAre("thread MainThread", "lane ran, by schedstat of 1",
+                          "begin 2 0 ran for a part of this time",
+                          "end 2 50000 ran 20000 wanted 5000", "thread worker",
+                          "lane ran, by schedstat of 3",
+                          "begin 4 50000 ran for a part of this time",
+                          "end 4 70000 ran 10000 wanted 10000",
+                          "begin 2 70000 ran for a part of this time",
+                          "end 2 90000 ran 10000 wanted 5000"));
   EXPECT_THAT(notes_, ElementsAre("states of threads by schedstat: a slice "
                                   "says for how long a thread ran meanwhile, "
                                   "and not when (perf_event_open: refused)"));
@@ -183,8 +182,8 @@ nlohmann::json SumsOf(const std::string& trace) {
 
 TEST_F(StateSourceTest, ATimelineHasTheSumsOfTheReport) {
   TempFile file(TwoStateThreads().Build());
-  const Printed printed = Report({"export", file.path(), "--format", "chrome",
-                                  "--min-duration", "0"});
+  const Printed printed = Report(
+      {"export", file.path(), "--format", "chrome", "--min-duration", "0"});
   EXPECT_EQ(printed.code, 0) << printed.err;
   const nlohmann::json worker = SumsOf(printed.out)["worker: state"];
   EXPECT_EQ(worker["runs with the GIL"], 20000);

@@ -9,9 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_source.h"
-#include "readers/lanes/track_threads.h"
 #include "readers/task_steps/task_names.h"
 #include "text/report_text.h"
 
@@ -48,8 +46,11 @@ class TaskTracks final : public ReplayVisitor {
   }
   void Finish() override;
 
-  uint64_t given() const { return steps_.size(); }
-  uint64_t too_short() const { return too_short_; }
+  std::vector<std::string> Notes() const {
+    if (too_short_ == 0) return {};
+    return {ShorterText(steps_.size(), too_short_, "step", "steps", "of tasks",
+                        options_.min_us)};
+  }
 
  private:
   void Take(const TaskEvent& event);
@@ -179,30 +180,10 @@ void TaskTracks::Finish() {
   for (const auto& [lane, steps] : by_lane) Give(lane, steps);
 }
 
-class TaskSource final : public TrackSource {
- public:
-  explicit TaskSource(const SourceOptions& options) : options_(options) {}
-
-  bool Give(RereadFile* file, TrackSink* sink) override {
-    TaskTracks tracks(options_, sink);
-    if (!file->Read(&tracks)) return false;
-    if (tracks.too_short() > 0) {
-      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(), "step",
-                                   "steps", "of tasks", options_.min_us));
-    }
-    return true;
-  }
-  std::vector<std::string> Notes() const override { return notes_; }
-
- private:
-  const SourceOptions options_;
-  std::vector<std::string> notes_;
-};
-
 }  // namespace
 
 std::unique_ptr<TrackSource> NewTaskSource(const SourceOptions& options) {
-  return std::make_unique<TaskSource>(options);
+  return std::make_unique<ReadOnce<TaskTracks>>(options);
 }
 
 }  // namespace pymemrun

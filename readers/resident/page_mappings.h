@@ -6,9 +6,23 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
+
+// What kind of memory a page is.
+enum class PageKind { kFile, kStack, kAnonymous };
+
+// `mapping`: RunIndex::MappingName().
+inline PageKind KindOf(absl::string_view mapping) {
+  if (absl::StartsWith(mapping, "[stack")) return PageKind::kStack;
+  const bool is_file =
+      absl::StartsWith(mapping, "/") && !absl::StartsWith(mapping, "/dev/zero");
+  return is_file || mapping == "[vdso]" ? PageKind::kFile
+                                        : PageKind::kAnonymous;
+}
 
 // Asked in the order of addresses. Not thread safe; the replay must outlive it.
 class PageMappings {

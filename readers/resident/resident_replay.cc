@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/resident/late_arrivals.h"
-#include "readers/resident/page_kind.h"
+#include "readers/resident/page_mappings.h"
 
 namespace pymemrun {
 namespace {

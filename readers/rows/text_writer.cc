@@ -1,5 +1,4 @@
 // Rows as text, see row_writer.h.
-#include <algorithm>
 #include <memory>
 #include <string>
 

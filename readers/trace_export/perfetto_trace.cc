@@ -1,7 +1,5 @@
 #include "readers/trace_export/perfetto_trace.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "readers/trace_export/trace_ids.h"
 #include "readers/track_event.pb.h"

@@ -1,8 +1,6 @@
 #include "readers/trace_export/write_trace.h"
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/lanes/track_source.h"

@@ -1,10 +1,16 @@
-#include "readers/cat/thread_reading.h"
+#include "readers/cat/first_reading.h"
 
 #include <unistd.h>
 
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/read_plan.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/run/input_file.h"
+#include "readers/run/reread_file.h"
 
 namespace pymemrun {
 namespace {
@@ -42,6 +48,33 @@ std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us) {
     return was_read;
   });
   return ThreadDrss::Read(read, from_us);
+}
+
+bool FindTimes(const CatOptions& options, const InputFile& input,
+               const Console& console, FilterOptions* filter, int* code) {
+  const std::string& name = input.shown_name();
+  if (input.size_bytes() == 0) {
+    console.Say(absl::StrCat(
+        name, ": can be read once only: --from and --to take times alone"));
+    *code = kExitUsage;
+    return false;
+  }
+  Console quiet = console;
+  quiet.err_fd = -1;
+  const auto file = RereadFile::Open(input.path(), quiet);
+  std::unique_ptr<RunMoments> moments;
+  MomentRange range;
+  if (file != nullptr && FindRange(options.from, options.to, file.get(),
+                                   console, &moments, &range, code)) {
+    filter->from_us = range.from_us;
+    filter->to_us = range.to_us;
+    return true;
+  }
+  if (moments == nullptr) {
+    console.Say(absl::StrCat(name, ": no moment can be found in it"));
+    *code = kExitFailed;
+  }
+  return false;
 }
 
 }  // namespace pymemrun

@@ -8,7 +8,7 @@
 
 #include "collector/events/event_encoder.h"
 #include "format/stream/byte_io.h"
-#include "format/stream/discard_sink.h"
+#include "format/stream/discard_sink_for_tests.h"
 #include "format/stream/stream_writer.h"
 
 namespace pymemrun {

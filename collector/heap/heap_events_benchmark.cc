@@ -16,7 +16,7 @@
 #include "format/batches/heap_batch.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"
-#include "format/stream/discard_sink.h"
+#include "format/stream/discard_sink_for_tests.h"
 #include "format/stream/stream_writer.h"
 #include "tracer/wire/region_for_tests.h"
 

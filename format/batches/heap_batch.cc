@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "format/batches/heap_guesses.h"

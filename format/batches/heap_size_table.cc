@@ -1,7 +1,6 @@
 #include "format/batches/heap_size_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 namespace pymemrun {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "format/stream/status_util.h"
-
 namespace pymemrun {
 
 absl::Status WrongColumn(absl::string_view field, absl::string_view expected,

@@ -1,7 +1,6 @@
 #include "format/records/record_bytes.h"
 
 #include "format/record_kinds.h"
-#include "format/records/definition_kinds.h"
 #include "format/stream/varint.h"
 
 namespace pymemrun {

@@ -12,7 +12,6 @@
 #include "format/batches/sparse_column.h"
 #include "format/gil/gil_batch.h"
 #include "format/limits.h"
-#include "format/records/definition_kinds.h"
 #include "format/records/format_version.h"
 #include "format/records/record_bytes.h"
 #include "format/states/state_batch.h"

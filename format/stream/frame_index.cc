@@ -1,7 +1,5 @@
 #include "format/stream/frame_index.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
 #include "format/stream/status_util.h"

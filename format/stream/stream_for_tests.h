@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/batches/encode_batch_for_tests.h"
-#include "format/records/checking_visitor.h"
+#include "format/records/checking_visitor_for_tests.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/stream_writer.h"

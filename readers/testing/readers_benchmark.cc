@@ -8,7 +8,7 @@
 
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"
-#include "format/stream/discard_sink.h"
+#include "format/stream/discard_sink_for_tests.h"
 #include "readers/heap/heap_model.h"
 #include "readers/output/output_buffer.h"
 #include "readers/rows/row_writer.h"

@@ -1,22 +1,22 @@
-// A visitor that checks what readers rely on. For tests and the fuzzer only.
-#ifndef PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_H_
-#define PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_H_
+// A visitor that checks what readers rely on.
+#ifndef PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_FOR_TESTS_H_
+#define PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_FOR_TESTS_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
-#include "format/records/checking_tasks.h"
+#include "format/records/checking_events_for_tests.h"
 
 namespace pymemrun {
 
 // Ends the program when a promise of RecordVisitor's is broken, and keeps what
 // came as one line each.
-class CheckingVisitor : public CheckingTasks {
+class CheckingVisitor : public CheckingEvents {
  public:
   explicit CheckingVisitor(bool keep_lines = true)
-      : CheckingTasks(keep_lines) {}
+      : CheckingEvents(keep_lines) {}
 
   void OnHeader(const Header& h) override { Keep("header ", h.pid()); }
   void OnCode(const CodeDef& d) override { Define("code", d.id(), &codes_); }
@@ -147,4 +147,4 @@ class CheckingVisitor : public CheckingTasks {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_H_
+#endif  // PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_FOR_TESTS_H_

@@ -1,6 +1,6 @@
 // A sink that only counts, for benchmarks.
-#ifndef PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_H_
-#define PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_H_
+#ifndef PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_FOR_TESTS_H_
+#define PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_FOR_TESTS_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ class DiscardSink final : public ByteSink {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_H_
+#endif  // PYMEMRUN_FORMAT_STREAM_DISCARD_SINK_FOR_TESTS_H_

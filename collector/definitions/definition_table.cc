@@ -2,6 +2,7 @@
 
 #include "absl/hash/hash.h"
 #include "collector/ring/payload_reader.h"
+#include "format/records/stack_depths.h"
 
 namespace pymemrun {
 namespace {

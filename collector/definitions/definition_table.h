@@ -2,9 +2,7 @@
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,7 +15,6 @@
 #include "collector/output/record_sink.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/process_stats.h"
-#include "format/records/stack_depths.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {

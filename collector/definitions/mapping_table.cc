@@ -1,15 +1,19 @@
 #include "collector/definitions/mapping_table.h"
 
 #include <errno.h>
+#include <linux/ioctl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "collector/process/monotonic_clock.h"
 
 namespace pymemrun {
@@ -21,6 +25,66 @@ constexpr size_t kMaxNames = 1u << 16;
 constexpr size_t kMaxMapsBytes = size_t{64} << 20;
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 constexpr absl::string_view kKernelName = "[kernel]";
+
+// ioctl PROCMAP_QUERY of /proc/PID/maps, as Linux has it since 6.11; headers of
+// older systems do not.
+struct ProcmapQuery {
+  uint64_t size = sizeof(ProcmapQuery);
+  uint64_t flags;
+  uint64_t address;
+  uint64_t begin;  // set by the kernel from here on: addresses
+  uint64_t end;
+  uint64_t permissions;
+  uint64_t page_size;
+  uint64_t offset;
+  uint64_t inode;
+  uint32_t device_major;
+  uint32_t device_minor;
+  uint32_t name_size;      // in: of the buffer; out: with the final 0; 0: none
+  uint32_t build_id_size;  // 0: not wanted
+  uint64_t name;           // address of the buffer
+  uint64_t build_id;
+};
+static_assert(sizeof(ProcmapQuery) == 104);
+
+constexpr unsigned long kProcmapQuery =
+    _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, sizeof(ProcmapQuery));
+
+// In flags: where nothing is mapped, the answer is the next mapping above.
+// ENOENT means that no mapping was found.
+constexpr uint64_t kProcmapOrNext = 1u << 4;
+// In permissions.
+constexpr uint64_t kProcmapReadable = 1u << 0;
+constexpr uint64_t kProcmapWritable = 1u << 1;
+constexpr uint64_t kProcmapExecutable = 1u << 2;
+constexpr uint64_t kProcmapShared = 1u << 3;
+
+// Which memory is a thread's stack, the kernel says of the main thread's alone.
+// glibc maps the others as anonymous memory of the default size, right above a
+// guard page that nobody may touch. What is mapped above it later may look like
+// part of the same mapping. Stacks of sizes that the program chose are not
+// known.
+//
+// What is mapped somewhere, as far as it matters here.
+struct PrivateMemory {
+  uint64_t begin = 0, end = 0;
+  // Private, and of no file; the rest says nothing else.
+  bool anonymous = false;
+  bool readable = false, writable = false;
+};
+
+// How much from the beginning of `memory` is a thread's stack, if `below` is
+// what lies before it in the list of mappings.
+uint64_t ThreadStackBytes(const PrivateMemory& below,
+                          const PrivateMemory& memory, uint64_t default_bytes) {
+  constexpr uint64_t kLargestPage = uint64_t{64} << 10;
+  const bool is_guard = below.anonymous && !below.readable && !below.writable &&
+                        below.end - below.begin <= kLargestPage;
+  const bool is_stack = memory.anonymous && memory.readable &&
+                        memory.writable && memory.begin == below.end &&
+                        memory.end - memory.begin >= default_bytes;
+  return is_guard && is_stack ? default_bytes : 0;
+}
 
 // Pages that the kernel shows and does not count: they are not the process's.
 bool IsCounted(absl::string_view name) {
@@ -87,10 +151,29 @@ PrivateMemory MemoryOf(const ProcmapQuery& query) {
   return memory;
 }
 
+// How much from the beginning of a mapping is a thread's stack. `maps`: the
+// file to ask.
+uint64_t StackAt(const ProcmapQuery& mapping, int maps, uint64_t stack_bytes) {
+  if (mapping.end - mapping.begin < stack_bytes) return 0;
+  ProcmapQuery below = {};
+  below.address = mapping.begin - 1;
+  if (ioctl(maps, kProcmapQuery, &below) != 0) return 0;
+  return ThreadStackBytes(MemoryOf(below), MemoryOf(mapping), stack_bytes);
+}
+
 }  // namespace
 
+uint64_t DefaultThreadStackBytes() {
+  constexpr uint64_t kWithoutLimit = uint64_t{2} << 20;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0) return kWithoutLimit;
+  if (limit.rlim_cur == RLIM_INFINITY) return kWithoutLimit;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return (limit.rlim_cur + page - 1) / page * page;
+}
+
 MappingTable::MappingTable(pid_t pid, RecordSink* out)
-    : file_(pid, "maps"), out_(out) {}
+    : file_(pid, "maps"), out_(out), stack_bytes_(DefaultThreadStackBytes()) {}
 
 bool MappingTable::Refresh() {
   if (file_.fd() < 0 || lseek(file_.fd(), 0, SEEK_SET) != 0) return false;
@@ -204,7 +287,7 @@ bool MappingTable::AskFor(uint64_t address) {
   mapping.begin = query.begin;
   mapping.end = query.end;
   mapping.executable = (query.permissions & kProcmapExecutable) != 0;
-  const uint64_t stack = StackAt(query);
+  const uint64_t stack = StackAt(query, file_.fd(), stack_bytes_);
   if (address < query.begin + stack) {
     mapping.end = query.begin + stack;
     mapping.name = IdOf(kThreadStackName);
@@ -216,15 +299,6 @@ bool MappingTable::AskFor(uint64_t address) {
   mapping.file = IsFile(shown);
   Replace(mapping);
   return true;
-}
-
-// How much from the beginning of a mapping is a thread's stack.
-uint64_t MappingTable::StackAt(const ProcmapQuery& mapping) const {
-  if (mapping.end - mapping.begin < stack_bytes_) return 0;
-  ProcmapQuery below = {};
-  below.address = mapping.begin - 1;
-  if (ioctl(file_.fd(), kProcmapQuery, &below) != 0) return 0;
-  return ThreadStackBytes(MemoryOf(below), MemoryOf(mapping), stack_bytes_);
 }
 
 // What it lies over is no more.

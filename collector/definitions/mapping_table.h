@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,12 +11,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "collector/definitions/file_mappings.h"
-#include "collector/definitions/procmap_query.h"
-#include "collector/definitions/thread_stack.h"
 #include "collector/output/record_sink.h"
 #include "collector/process/proc_file.h"
 
 namespace pymemrun {
+
+// As kernels before 4.5 began the names of threads' stacks.
+inline constexpr absl::string_view kThreadStackName = "[stack of a thread]";
+// Of threads that are made with default attributes, as glibc computes it, in a
+// process that had this one's limits when it began.
+uint64_t DefaultThreadStackBytes();
 
 struct Mapping {
   uint64_t begin;
@@ -99,13 +102,12 @@ class MappingTable {
   bool LookAgain(uint64_t now_ns, Looks* looks);
   bool Query(uint64_t address, uint64_t now_ns);
   bool AskFor(uint64_t address);
-  uint64_t StackAt(const ProcmapQuery& mapping) const;
   void Replace(const Mapping& mapping);
   Mapping DataAt(uint64_t address, uint64_t now_ns);
 
   const ProcFile file_;
   RecordSink* out_;
-  const uint64_t stack_bytes_ = DefaultThreadStackBytes();
+  const uint64_t stack_bytes_;  // of threads made with default attributes
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;

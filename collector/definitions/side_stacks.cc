@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/hash/hash.h"
+#include "format/records/stack_depths.h"
 
 namespace pymemrun {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "collector/definitions/code_facts.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/ring/side_reader.h"

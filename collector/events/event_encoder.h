@@ -10,7 +10,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/events/fact_writer.h"
-#include "collector/events/row_totals.h"
 #include "collector/events/site_cache.h"
 #include "collector/heap/heap_collector.h"
 #include "collector/output/record_sink.h"

@@ -10,10 +10,7 @@
 #include <functional>
 
 #include "absl/container/flat_hash_map.h"
-#include "collector/definitions/definition_table.h"
-#include "collector/output/record_sink.h"
 #include "collector/output/source.h"
-#include "collector/process/clock_scale.h"
 #include "collector/side/side_items.h"
 #include "format/gil/gil_batch.h"
 #include "tracer/wire/ring_layout.h"

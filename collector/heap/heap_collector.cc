@@ -67,6 +67,10 @@ void* HeapCollector::operator new(size_t bytes) {
   return memory;
 }
 
+void HeapCollector::operator delete(void* memory) {
+  ::operator delete(memory);
+}
+
 void HeapCollector::Describe(uint64_t) { WriteRatesIfAny(*options_.rates); }
 
 void HeapCollector::WriteRatesIfAny(const HeapRates& rates) {

@@ -10,10 +10,7 @@
 #include <cstdint>
 
 #include "absl/types/optional.h"
-#include "collector/definitions/definition_table.h"
-#include "collector/output/record_sink.h"
 #include "collector/output/source.h"
-#include "collector/process/clock_scale.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
 #include "format/batches/heap_batch.h"
@@ -34,6 +31,7 @@ class HeapCollector final : public Source,
   explicit HeapCollector(const Options& options);
   // Most of it is written at once.
   static void* operator new(size_t bytes);
+  static void operator delete(void* memory);
 
   void Describe(uint64_t start_ns) override;
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "collector/objects/object_messages.h"
 #include "collector/objects/object_recorder.h"
 #include "collector/objects/pipe_read.h"
 #include "collector/process/detach.h"

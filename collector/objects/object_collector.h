@@ -2,8 +2,6 @@
 #ifndef PYMEMRUN_COLLECTOR_OBJECTS_OBJECT_COLLECTOR_H_
 #define PYMEMRUN_COLLECTOR_OBJECTS_OBJECT_COLLECTOR_H_
 
-#include "tracer/wire/object_wire.h"
-
 namespace pymemrun {
 
 struct ObjectFds {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -61,6 +62,23 @@ class ObjectRecorder {
   uint32_t types_ = 0, synthetic_types_ = 0, names_ = 0;
   uint64_t objects_ = 0;
   ObjectsEnd end_;
+};
+
+// Bytes of the pipe, in pieces of any size, to messages. Not thread safe.
+class ObjectMessages {
+ public:
+  // `recorder` must outlive it.
+  explicit ObjectMessages(ObjectRecorder* recorder) : recorder_(recorder) {}
+
+  // Hands each whole message on; the rest waits for more bytes. Fails as the
+  // recorder does, and for a message larger than any may be; then for good.
+  absl::Status Take(absl::string_view bytes);
+
+ private:
+  absl::Status TakeWhole(absl::string_view* bytes);
+
+  ObjectRecorder* const recorder_;
+  std::string rest_;
 };
 
 }  // namespace pymemrun

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/objects/object_messages.h"
 #include "collector/objects/walk_for_tests.h"
 #include "format/records/record_decoder.h"
 #include "gmock/gmock.h"

@@ -126,10 +126,7 @@ void PageCollector::TakeTouch(const SideTouch& item, uint32_t stack) {
 
 // Pages of a file, resident as the program unmapped it. They have no stack.
 void PageCollector::TakeFound(const SideFileFound& item) {
-  if (!budget_.Take(item.bytes, MonotonicNs())) {
-    ++forged_;
-    return;
-  }
+  if (!budget_.Take(item.bytes, MonotonicNs())) return;
   matcher_.AddMark(
       {.time_ns = item.time_ns - std::min(item.time_ns, kFoundBeforeNs),
        .kind = PageMark::kRange,
@@ -145,13 +142,10 @@ void PageCollector::TakeRange(const SideRange& item, uint32_t stack) {
     return;
   }
   if (action == PAGES_POPULATED) {
-    if (!budget_.Take(item.bytes, MonotonicNs())) {
-      ++forged_;
-      return;
-    }
-    came_bytes_ += item.bytes;
+    if (!budget_.Take(item.bytes, MonotonicNs())) return;
+    schedule_.Came(item.bytes);
   } else if (action != PAGES_MOVED) {
-    left_bytes_ += item.bytes;
+    schedule_.Left(item.bytes);
   }
   if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
     options_.side->mappings()->Left(item.address, item.bytes, item.time_ns);
@@ -163,17 +157,15 @@ void PageCollector::TakeRange(const SideRange& item, uint32_t stack) {
 
 // Of the samples from `first` on.
 void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
-  came_bytes_ += (samples_.size() - first) * options_.page_bytes;
+  schedule_.Came((samples_.size() - first) * options_.page_bytes);
   // Before, the process has yet to enable the events, all of them.
   if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
 // At once: until their stacks are known, their memory may have been given back.
 void PageCollector::NameSamples() {
-  const uint64_t zero_bytes =
-      looks_.Look(named_, &samples_) * options_.page_bytes;
+  schedule_.CameNot(looks_.Look(named_, &samples_) * options_.page_bytes);
   named_ = samples_.size();
-  came_bytes_ -= std::min(came_bytes_, zero_bytes);
 }
 
 void PageCollector::Match(uint64_t until_ns) {
@@ -252,32 +244,21 @@ void PageCollector::OnMark(const PageMark& mark) {
 }
 
 void PageCollector::WriteRange(const PageMark& range) {
-  if (range.action == PAGES_POPULATED) return WritePopulated(range);
-  sampler_.Left(range.address, range.bytes);
-  encoder_.AddRange(range, true);
-}
-
-// Those of its pages that were chosen, as far as they lie together.
-void PageCollector::WritePopulated(const PageMark& range) {
-  if (!sampler_.chooses()) return encoder_.AddRange(range, true);
-  const uint64_t page_bytes = options_.page_bytes;
-  const uint64_t end = range.address + range.bytes;
-  PageMark part = range;
-  part.bytes = 0;
-  PageChoice last = PageChoice::kLeftOut;
-  for (uint64_t at = range.address; at < end; at += page_bytes) {
-    PageChoice choice = sampler_.Choose(
-        at, options_.side->mappings()->IsFileAt(at, range.time_ns));
-    if (choice == PageChoice::kFirst) choice = PageChoice::kCertain;
-    if (choice != last) {
-      encoder_.AddRange(part, IsCertain(last));
-      part.address = at;
-      part.bytes = 0;
-      last = choice;
-    }
-    if (choice != PageChoice::kLeftOut) part.bytes += page_bytes;
+  if (range.action != PAGES_POPULATED) {
+    sampler_.Left(range.address, range.bytes);
+    encoder_.AddRange(range, true);
+    return;
   }
-  encoder_.AddRange(part, IsCertain(last));
+  MappingTable* const mappings = options_.side->mappings();
+  sampler_.EachChosen(
+      range.address, range.bytes,
+      [&](uint64_t page) { return mappings->IsFileAt(page, range.time_ns); },
+      [&](uint64_t address, uint64_t bytes, bool certain) {
+        PageMark part = range;
+        part.address = address;
+        part.bytes = bytes;
+        encoder_.AddRange(part, certain);
+      });
 }
 
 void PageCollector::WriteResidency(const ResidencyAnswer& answer) {
@@ -314,9 +295,8 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   if (now_ns < next_statm_ns_) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
   const uint64_t rss_bytes = scan_.RssBytes();
-  rss_has_moved_ |= rss_bytes != 0 && schedule_.IsUnexplained(
-                                          rss_bytes, came_bytes_, left_bytes_);
-  if (!schedule_.IsDue(now_ns, rss_bytes, came_bytes_, left_bytes_)) return;
+  rss_has_moved_ |= rss_bytes != 0 && schedule_.IsUnexplained(rss_bytes);
+  if (!schedule_.IsDue(now_ns, rss_bytes)) return;
   // What a call under way is about to give back would be found, and thought to
   // have come since. One that lasts, or many, are not waited for.
   if (!QuietSpan(options_.side).began_quiet() && ++put_off_ < kMostPutOff) {
@@ -338,7 +318,6 @@ void PageCollector::AskResidency(uint64_t as_of_ns) {
   answered &= rss_bytes != 0;  // else the process is gone
   schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
                   ThreadCpuNs() - cpu_ns, rss_bytes, answer.ranges.size());
-  came_bytes_ = left_bytes_ = 0;
   if (!answered) BeginToChoose();
   if (!answered || !WasOfProgram(*options_.page, &stats_)) return;
   if (as_of_ns != 0) answer.begin_ns = answer.end_ns = as_of_ns;
@@ -367,7 +346,8 @@ uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
 void PageCollector::EndBatch(uint64_t now_ns) {
   encoder_.EndBatch();
   const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
-  const uint64_t stacks = options_.side->lost(SideParty::kPages) + forged_;
+  const uint64_t stacks =
+      options_.side->lost(SideParty::kPages) + budget_.refused();
   if (samples <= written_samples_lost_ && stacks <= written_stacks_lost_) {
     return;
   }

@@ -10,13 +10,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/definitions/definition_table.h"
-#include "collector/output/record_sink.h"
 #include "collector/output/source.h"
 #include "collector/pages/fault_looks.h"
 #include "collector/pages/page_encoder.h"
@@ -26,7 +23,6 @@
 #include "collector/pages/populate_budget.h"
 #include "collector/pages/residency_scan.h"
 #include "collector/pages/signal_rate.h"
-#include "collector/process/clock_scale.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_stats.h"
 #include "collector/side/side_items.h"
@@ -89,7 +85,6 @@ class PageCollector final : public Source,
   void TakeFound(const SideFileFound& item);
   void TakeRange(const SideRange& item, uint32_t stack);
   void WriteRange(const PageMark& range);
-  void WritePopulated(const PageMark& range);
   void WriteResidency(const ResidencyAnswer& answer);
   void BeginToChoose();
   void CountSamples(uint64_t now_ns, size_t first);
@@ -127,10 +122,7 @@ class PageCollector final : public Source,
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
   uint64_t matched_ns_ = 0;   // what came until then has been written
   std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
-  uint64_t came_bytes_ = 0;              // since the last answer
-  uint64_t left_bytes_ = 0;
   PopulateBudget budget_;
-  uint64_t forged_ = 0;  // calls that can never have been
   uint64_t next_statm_ns_ = 0;
   int put_off_ = 0;  // so often, since it was due
   bool rss_has_moved_ = false;

@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
-#include "collector/perf/held_samples.h"
 #include "collector/perf/perf_ring.h"
 
 namespace pymemrun {

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "collector/process/monotonic_clock.h"
 
 namespace pymemrun {
@@ -42,6 +40,26 @@ PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
   const uint64_t chosen = Mix(Mix(options_.seed) ^ group) % options_.period;
   return page % options_.period == chosen ? PageChoice::kChosen
                                           : PageChoice::kLeftOut;
+}
+
+void PageSampler::EachChosen(
+    uint64_t address, uint64_t bytes, absl::FunctionRef<bool(uint64_t)> of_file,
+    absl::FunctionRef<void(uint64_t, uint64_t, bool)> add) {
+  if (!chooses_) return add(address, bytes, true);
+  uint64_t begin = address, chosen = 0;
+  PageChoice last = PageChoice::kLeftOut;
+  for (uint64_t at = address; at < address + bytes; at += options_.page_bytes) {
+    PageChoice choice = Choose(at, of_file(at));
+    if (choice == PageChoice::kFirst) choice = PageChoice::kCertain;
+    if (choice != last) {
+      if (chosen > 0) add(begin, chosen, IsCertain(last));
+      begin = at;
+      chosen = 0;
+      last = choice;
+    }
+    if (choice != PageChoice::kLeftOut) chosen += options_.page_bytes;
+  }
+  if (chosen > 0) add(begin, chosen, IsCertain(last));
 }
 
 bool PageSampler::IsFirstInBlock(uint64_t address) {

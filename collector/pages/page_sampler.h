@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "collector/pages/residency_scan.h"
 
 namespace pymemrun {
@@ -50,6 +51,13 @@ class PageSampler {
   bool chooses() const { return chooses_; }
   // `of_file`: the address is in a file's mapping.
   PageChoice Choose(uint64_t address, bool of_file);
+  // The same of pages that came together. Calls `add` for each part of the
+  // range that was chosen, in the order of addresses.
+  void EachChosen(
+      uint64_t address, uint64_t bytes,
+      absl::FunctionRef<bool(uint64_t page_address)> of_file,
+      absl::FunctionRef<void(uint64_t address, uint64_t bytes, bool certain)>
+          add);
   // Pages were given back.
   void Left(uint64_t address, uint64_t bytes);
   // The kernel said what is resident; in the order of addresses.

@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/output/record_sink.h"
 #include "collector/output/source.h"
 #include "collector/pages/residency_scan.h"
-#include "collector/process/clock_scale.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_stats.h"
 #include "collector/side/side_items.h"

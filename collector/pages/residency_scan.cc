@@ -261,20 +261,18 @@ bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
   return true;
 }
 
-bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
-                                      uint64_t left_bytes) const {
+bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes) const {
   const uint64_t blur = std::max(kBlurBytes, rss_bytes / kBlurFraction);
-  const uint64_t most = rss_bytes_ + came_bytes;
-  const uint64_t least = most - std::min(most, left_bytes);
+  const uint64_t most = rss_bytes_ + came_bytes_;
+  const uint64_t least = most - std::min(most, left_bytes_);
   return rss_bytes > most + blur || rss_bytes + blur < least;
 }
 
-bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes,
-                              uint64_t came_bytes, uint64_t left_bytes) const {
+bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
-  const bool moved = rss_bytes != rss_bytes_ || came_bytes + left_bytes != 0;
+  const bool moved = rss_bytes != rss_bytes_ || came_bytes_ + left_bytes_ != 0;
   if (now_ns >= next_regular_ns_) return moved;
-  return IsUnexplained(rss_bytes, came_bytes, left_bytes);
+  return IsUnexplained(rss_bytes);
 }
 
 void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,
@@ -285,6 +283,7 @@ void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,
   next_look_ns_ = end_ns + pause;
   next_regular_ns_ = std::max(next_look_ns_, begin_ns + kRegularPeriodNs);
   rss_bytes_ = rss_bytes;
+  came_bytes_ = left_bytes_ = 0;
 }
 
 }  // namespace pymemrun

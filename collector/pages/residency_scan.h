@@ -102,23 +102,24 @@ class ResidencyScan {
 // When to ask: as often as it is worth, at a bounded cost. Not thread safe.
 class ResidencySchedule {
  public:
-  // Whether `rss_bytes`, statm's, is not what is known makes of it. Since the
-  // last answer so many bytes came one page each, and at most so many left.
-  bool IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
-                     uint64_t left_bytes) const;
+  // Since the last answer so many bytes came, one page each. Some turned out not
+  // to have come. At most so many left.
+  void Came(uint64_t bytes) { came_bytes_ += bytes; }
+  void CameNot(uint64_t bytes) { came_bytes_ -= std::min(came_bytes_, bytes); }
+  void Left(uint64_t bytes) { left_bytes_ += bytes; }
+  // Whether `rss_bytes`, statm's, is not what is known makes of it.
+  bool IsUnexplained(uint64_t rss_bytes) const;
   // Whether to ask now.
-  bool IsDue(uint64_t now_ns, uint64_t rss_bytes, uint64_t came_bytes,
-             uint64_t left_bytes) const;
+  bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
   // An answer came, or none did (`ranges` 0). `cpu_ns`: what it took of a CPU.
   void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t cpu_ns,
              uint64_t rss_bytes, size_t ranges);
-  // statm is worth reading from here on.
-  uint64_t next_look_ns() const { return next_look_ns_; }
 
  private:
   uint64_t next_look_ns_ = 0;
   uint64_t next_regular_ns_ = 0;
-  uint64_t rss_bytes_ = 0;
+  uint64_t rss_bytes_ = 0;  // then, and since then:
+  uint64_t came_bytes_ = 0, left_bytes_ = 0;
 };
 
 }  // namespace pymemrun

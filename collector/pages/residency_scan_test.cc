@@ -235,33 +235,41 @@ TEST_F(ResidencyScanTest, AProcessThatIsGoneGivesNoAnswer) {
 
 constexpr uint64_t kMs = 1000000, kMiB = 1 << 20;
 
+// One that was told what came and left.
+ResidencySchedule With(ResidencySchedule schedule, uint64_t came_bytes,
+                       uint64_t left_bytes) {
+  schedule.Came(came_bytes);
+  schedule.Left(left_bytes);
+  return schedule;
+}
+
 TEST(ResidencySchedule, AsksSoonWhenRssIsNotExplained) {
   ResidencySchedule schedule;
-  EXPECT_TRUE(schedule.IsDue(1, 10 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(1, 10 * kMiB));
   schedule.Asked(0, kMs / 10, kMs / 10, 10 * kMiB, 300);
-  EXPECT_FALSE(schedule.IsDue(10 * kMs, 90 * kMiB, 0, 0));  // too early
-  EXPECT_TRUE(schedule.IsDue(25 * kMs, 90 * kMiB, 0, 0));
-  EXPECT_FALSE(schedule.IsDue(25 * kMs, 90 * kMiB, 80 * kMiB, 0));
-  EXPECT_TRUE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 0));
-  EXPECT_FALSE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 9 * kMiB));
+  EXPECT_FALSE(schedule.IsDue(10 * kMs, 90 * kMiB));  // too early
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 90 * kMiB));
+  EXPECT_FALSE(With(schedule, 80 * kMiB, 0).IsDue(25 * kMs, 90 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 2 * kMiB));
+  EXPECT_FALSE(With(schedule, 0, 9 * kMiB).IsDue(25 * kMs, 2 * kMiB));
   // Regularly where anything moved, else never.
-  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB, 4096, 0));
-  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB + 4096, 0, 0));
-  EXPECT_FALSE(schedule.IsDue(9000 * kMs, 10 * kMiB, 0, 0));
+  EXPECT_TRUE(With(schedule, 4096, 0).IsDue(250 * kMs, 10 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB + 4096));
+  EXPECT_FALSE(schedule.IsDue(9000 * kMs, 10 * kMiB));
 }
 
 TEST(ResidencySchedule, CostsAtMostATwentieth) {
   ResidencySchedule schedule;
   schedule.Asked(0, 30 * kMs, 30 * kMs, 10 * kMiB, 300);
-  EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB, 0, 0));
-  EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB));
   // Of that it waited for a CPU most of the time.
   schedule.Asked(0, 30 * kMs, 2 * kMs, 10 * kMiB, 300);
-  EXPECT_FALSE(schedule.IsDue(69 * kMs, 900 * kMiB, 0, 0));
-  EXPECT_TRUE(schedule.IsDue(71 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(69 * kMs, 900 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(71 * kMs, 900 * kMiB));
   schedule.Asked(0, kMs, kMs, 10 * kMiB, 200000);  // a large record
-  EXPECT_FALSE(schedule.IsDue(999 * kMs, 900 * kMiB, 0, 0));
-  EXPECT_TRUE(schedule.IsDue(1002 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(999 * kMs, 900 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(1002 * kMs, 900 * kMiB));
 }
 
 }  // namespace

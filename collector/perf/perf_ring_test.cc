@@ -7,8 +7,6 @@
 #include <cstring>
 #include <vector>
 
-#include "collector/perf/held_samples.h"
-
 namespace pymemrun {
 namespace {
 
@@ -47,15 +45,15 @@ TEST(PerfRing, ALongRecordIsCutAndAWrappedOneWhole) {
     for (uint64_t& number : record.numbers) number = pushed;
     ring.Push(&record, sizeof(record));
     ++pushed;
-    reader.Drain([&](const perf_event_header& header, const char* data,
-                     size_t bytes) {
-      EXPECT_EQ(header.size, sizeof(Numbered));
-      ASSERT_EQ(bytes, PerfRing::kMostBytes);
-      uint64_t last = 0;
-      std::memcpy(&last, data + bytes - sizeof(last), sizeof(last));
-      EXPECT_EQ(last, taken);
-      ++taken;
-    });
+    reader.Drain(
+        [&](const perf_event_header& header, const char* data, size_t bytes) {
+          EXPECT_EQ(header.size, sizeof(Numbered));
+          ASSERT_EQ(bytes, PerfRing::kMostBytes);
+          uint64_t last = 0;
+          std::memcpy(&last, data + bytes - sizeof(last), sizeof(last));
+          EXPECT_EQ(last, taken);
+          ++taken;
+        });
     EXPECT_TRUE(ring.IsEmpty());
   }
   EXPECT_EQ(taken, pushed);

@@ -7,12 +7,33 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
-#include "collector/process/descriptor_count.h"
+#include "absl/types/optional.h"
 #include "collector/process/pss_meter.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
+
+// How many file descriptors the traced process has open. Not thread safe.
+class DescriptorCount {
+ public:
+  explicit DescriptorCount(pid_t pid);
+  ~DescriptorCount();
+  DescriptorCount(const DescriptorCount&) = delete;
+  DescriptorCount& operator=(const DescriptorCount&) = delete;
+
+  // Without the one that the gauge keeps for itself. Nothing: it cannot be
+  // read.
+  absl::optional<uint64_t> Read();
+
+ private:
+  bool GaugeHas(const std::string& name) const;
+  absl::optional<uint64_t> CountNames();
+
+  const int folder_;
+  std::string gauges_;  // the number of the gauge's; empty: none is known
+};
 
 // Not thread safe.
 class CounterMeter {

@@ -1,6 +1,5 @@
 // When a dump of the objects is due.
-#include "collector/process/dump_moments.h"
-
+#include "collector/process/dump_orders.h"
 #include "gtest/gtest.h"
 
 namespace pymemrun {

@@ -1,4 +1,5 @@
-// Asks the program for dumps of its objects (tracer/wire/dump_order.h).
+// When dumps of the program's objects are due, and how it is asked for them
+// (tracer/wire/dump_order.h).
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
 
@@ -6,9 +7,39 @@
 #include <functional>
 #include <utility>
 
+#include "absl/types/optional.h"
+#include "tracer/wire/dump_order.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+// What the launch text says of them; 0 and false: no such moment.
+struct DumpWishes {
+  uint64_t every_ms = 0;
+  uint64_t rss_above_bytes = 0;
+  bool at_peak = false;
+};
+
+// At which moments the program is asked. Not thread safe.
+class DumpMoments {
+ public:
+  explicit DumpMoments(DumpWishes wishes) : wishes_(wishes) {}
+
+  // Why a dump is due at this time, with RSS as it is (0: not known), if one
+  // is. To be called often, with times that do not sink.
+  absl::optional<DumpReason> Due(uint64_t now_ns, uint64_t rss_bytes);
+
+ private:
+  bool IsTime(uint64_t now_ns);
+  bool RoseAbove(uint64_t rss_bytes);
+  bool IsNewPeak(uint64_t now_ns, uint64_t rss_bytes);
+
+  const DumpWishes wishes_;
+  uint64_t next_ns_ = 0;     // of every_ms; 0: the first call sets it
+  bool above_ = false;       // RSS was, when it was last seen
+  uint64_t peak_bytes_ = 0;  // at the last dump for its sake...
+  uint64_t peak_ns_ = 0;     // ...and when that was
+};
 
 // Not thread safe. What the program says on `page` is only compared.
 class DumpOrders {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "collector/process/dump_moments.h"
+#include "collector/process/dump_orders.h"
 #include "format/trace.pb.h"
 #include "tracer/wire/ring_layout.h"
 #include "tracer/wire/trace_set.h"
@@ -23,7 +23,7 @@ struct LaunchText {
   std::string reporter;    // pymemreport's path; empty: no end report is wanted
   HeapRates heap_rates;    // at the beginning
   int compress_level = 1;  // zstd's, or kNoCompression
-  bool store_source = false;          // the text of lines, too
+  bool store_source = false;  // the text of lines, too
   TraceSet traces;  // besides calls, for which header.calls_off() stands
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;

@@ -6,18 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "collector/events/event_encoder.h"
+#include "collector/output/record_sink.h"
 #include "collector/output/run_writer.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/dump_orders.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
-#include "collector/session/dump_asker.h"
 #include "collector/session/process_sampler.h"
 #include "collector/session/sources.h"
 #include "collector/side/ring_merger.h"
@@ -25,6 +25,30 @@
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+// Has the program make dumps of its objects: at the moments of the run, and
+// when somebody asks this process. Not thread safe.
+class DumpAsker {
+ public:
+  // All must outlive this; `pid_fd` is the program's.
+  struct Parts {
+    const ControlPage* page;
+    ReplyPage* reply;
+    int pid_fd;
+    const ClockScale* clock;
+    RecordSink* out;
+  };
+  DumpAsker(const DumpWishes& wishes, const Parts& parts);
+
+  // To be called often, with RSS as it is (0: not known). Who asked a program
+  // that cannot make dumps reads that in the run file.
+  void Ask(uint64_t now_ns, uint64_t rss_bytes);
+
+ private:
+  const Parts in_;
+  DumpMoments moments_;
+  DumpOrders orders_;
+};
 
 // As collector_start.h numbers them. They stay the caller's.
 struct CollectorFds {

@@ -3,7 +3,6 @@
 #define PYMEMRUN_COLLECTOR_STATES_SCHED_SAMPLER_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"

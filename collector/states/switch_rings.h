@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/perf/held_samples.h"
 #include "collector/perf/perf_ring.h"
 #include "format/trace.pb.h"
 

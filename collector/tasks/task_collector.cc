@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "collector/definitions/native_thread.h"
 #include "collector/process/monotonic_clock.h"
-#include "format/limits.h"
 
 namespace pymemrun {
 namespace {

@@ -11,11 +11,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
-#include "collector/definitions/definition_table.h"
-#include "collector/output/record_sink.h"
 #include "collector/output/source.h"
-#include "collector/process/clock_scale.h"
 #include "collector/side/side_items.h"
 #include "format/tasks/task_batch.h"
 #include "tracer/wire/ring_layout.h"

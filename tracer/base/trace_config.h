@@ -10,11 +10,24 @@
 #include <string_view>
 
 #include "tracer/base/heap_config.h"
-#include "tracer/base/objects_config.h"
 #include "tracer/wire/ring_layout.h"
 #include "tracer/wire/trace_set.h"
 
 namespace pymemrun {
+
+// When the object graph is dumped.
+struct ObjectsConfig {
+  bool at_exit = false;
+  bool at_peak = false;          // of RSS
+  uint64_t every_ms = 0;         // 0: not by time
+  uint64_t rss_above_bytes = 0;  // once RSS is above it; 0: not by RSS
+  int signal = 0;                // that asks for one; 0: none does
+
+  // The collector of the run sees the moment, and asks by a signal.
+  bool by_collector() const {
+    return at_peak || every_ms != 0 || rss_above_bytes != 0;
+  }
+};
 
 using Globs = std::span<const char* const>;
 

@@ -3,7 +3,6 @@
 #include "tracer/base/clock.h"
 #include "tracer/calls/event_log.h"
 #include "tracer/calls/open_calls.h"
-#include "tracer/calls/profile_event.h"
 #include "tracer/calls/quiet_event.h"
 #include "tracer/calls/startup.h"
 #include "tracer/cpython/frame_mark.h"

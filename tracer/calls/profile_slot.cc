@@ -1,13 +1,48 @@
 #include "tracer/calls/profile_slot.h"
 
+#include <cstdint>
+
 #include "tracer/base/clock.h"
-#include "tracer/calls/profile_event.h"
-#include "tracer/calls/told_calls.h"
+#include "tracer/calls/call_hooks.h"
+#include "tracer/cpython/compat.h"
+#include "tracer/cpython/frame_mark.h"
 #include "tracer/cpython/slot_watch.h"
 
 #ifdef PYMEMRUN_PROFILE_SLOTS
 namespace pymemrun {
 namespace {
+
+// Which C calls under way a script's own profiler was told of. CPython tells
+// the end of a C call only where a profiler was there at its begin; ours was,
+// so that the end of sys.setprofile itself would come to a profiler that does
+// not expect it. One for each thread; GIL held.
+class ToldCalls {
+ public:
+#ifdef PYMEMRUN_FRAME_MARKS
+  // The frame says it itself: of two greenlets each has calls of its own under
+  // way, and any may end first.
+  void Forget() {}
+  void Begins(const PymemrunFrame* frame) { FrameSpare(frame) = kToldOfCall; }
+  bool Ends(const PymemrunFrame* frame) {
+    const bool told = FrameSpare(frame) == kToldOfCall;
+    ClearSpare(frame);
+    return told;
+  }
+#else
+  // None of what is under way was told.
+  void Forget() { count_ = 0; }
+  void Begins(const PymemrunFrame*) { ++count_; }
+  // Whether its begin was told.
+  bool Ends(const PymemrunFrame*) {
+    if (count_ == 0) return false;
+    --count_;
+    return true;
+  }
+
+ private:
+  uint64_t count_;
+#endif
+};
 
 constinit ProfileSlot* g_slot = nullptr;
 
@@ -18,10 +53,10 @@ struct ScriptsProfiler {
 };
 constinit thread_local ScriptsProfiler t_own = {};
 
-// Up to 3.11 each instruction takes longer while a thread has a profile function,
-// and a loop without calls has no event in which its name could be looked at.
-// Each time that none came, the next try is later by twice as much. In time
-// stamps.
+// Up to 3.11 each instruction takes longer while a thread has a profile
+// function, and a loop without calls has no event in which its name could be
+// looked at. Each time that none came, the next try is later by twice as much.
+// In time stamps.
 struct NameTries {
   uint64_t not_before;
   uint64_t pause;

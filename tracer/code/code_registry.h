@@ -9,7 +9,6 @@
 #include "tracer/base/hot_state.h"
 #include "tracer/code/filters.h"
 #include "tracer/code/known_sites.h"
-#include "tracer/code/site_tables.h"
 #include "tracer/code/tracing_cost.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/ring/event_ring.h"

@@ -2,7 +2,7 @@
 
 #include "tracer/base/own_memory.h"
 #include "tracer/code/marked_stack.h"
-#include "tracer/code/recent_children.h"
+#include "tracer/code/stack_nodes.h"
 #include "tracer/cpython/frame_mark.h"
 
 namespace pymemrun {

@@ -2,7 +2,7 @@
 
 #include "tracer/base/own_memory.h"
 #include "tracer/base/pointer_table.h"
-#include "tracer/code/recent_children.h"
+#include "tracer/code/stack_nodes.h"
 
 #ifdef PYMEMRUN_FRAME_MARKS
 namespace pymemrun {

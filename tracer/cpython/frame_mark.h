@@ -21,7 +21,7 @@
 //   the field keeps, while the frame runs, what it was set to then; and it may
 //   yet be read. These marks are in two bytes that CPython does not use, and
 //   our hook clears them with each event of the frame. They hold only as long
-//   as the hook hears all calls. (tracer/calls/told_calls.h uses these bytes
+//   as the hook hears all calls. (ToldCalls uses these bytes
 //   too.) From 3.12 on only the innermost frame can be in that state.
 //
 // GIL held. Nothing of it is visible to the program; a frame that is copied is

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tracer/base/own_memory.h"
 #include "tracer/gauge/fault_counters.h"
-#include "tracer/gauge/read_pace.h"
+#include "tracer/gauge/rss_gauge.h"
 
 namespace pymemrun {
 namespace {

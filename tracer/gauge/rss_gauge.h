@@ -22,11 +22,31 @@
 #include "tracer/base/hot_state.h"
 #include "tracer/gauge/fault_counters.h"
 #include "tracer/gauge/peak_watch.h"
-#include "tracer/gauge/read_pace.h"
 #include "tracer/gauge/statm_step.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+// How soon RSS is read again though no sign moves. While RSS is unsettled -
+// more is likely to come that leaves no sign - it is read after a thirty-second
+// of the longest pause, then after twice as long each time, until the pause is
+// the longest again.
+class ReadPace {
+ public:
+  // The pause until the next read, given the longest allowed; `unsettled` tells
+  // what the read just made has shown.
+  uint64_t Next(uint64_t longest, bool unsettled) {
+    pause_ = unsettled ? longest / 32 + 1 : 2 * pause_;
+    if (pause_ == 0 || pause_ >= longest) {
+      pause_ = 0;
+      return longest;
+    }
+    return pause_;
+  }
+
+ private:
+  uint64_t pause_ = 0;  // 0: settled
+};
 
 // A change of RSS that leaves no sign is found after so much traced running.
 inline constexpr uint64_t kStalenessNs = 50'000;

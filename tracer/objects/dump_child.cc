@@ -3,16 +3,19 @@
 #include "tracer/cpython/objects/object_graph.h"
 
 #ifndef PYMEMRUN_NO_OBJECTS
+#include <Python.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <new>
 
 #include "tracer/base/clock.h"
-#include "tracer/objects/child_allocator.h"
+#include "tracer/cpython/allocator_layers.h"
+#include "tracer/objects/child_heap.h"
 #include "tracer/objects/child_memory.h"
 #include "tracer/objects/child_process.h"
 #include "tracer/objects/object_pipe.h"
@@ -20,6 +23,35 @@
 
 namespace pymemrun {
 namespace {
+
+constexpr size_t kHeapBytes = size_t{256} << 20;
+constinit ChildHeap g_heap;
+
+void* Allocate(void*, size_t bytes) { return g_heap.Allocate(bytes); }
+
+void* AllocateZeros(void*, size_t count, size_t bytes) {
+  return g_heap.AllocateZeros(count, bytes);
+}
+
+void* Reallocate(void*, void* block, size_t bytes) {
+  return g_heap.Reallocate(block, bytes);
+}
+
+// What the parent had stays.
+void Free(void*, void* block) { g_heap.Free(block); }
+
+// What the interpreter allocates by from here on, in all its domains: a stack
+// of blocks. Other threads of the parent's may have held the locks of any other
+// allocator.
+void UseChildAllocator() {
+  g_heap.Open(kHeapBytes);
+  const PyMemAllocatorEx allocator = {nullptr, Allocate, AllocateZeros,
+                                      Reallocate, Free};
+  for (const PyMemAllocatorDomain domain :
+       {PYMEM_DOMAIN_RAW, PYMEM_DOMAIN_MEM, PYMEM_DOMAIN_OBJ}) {
+    AllocatorLayers::Replace(domain, allocator);
+  }
+}
 
 // ObjectsEnd::Outcome.
 constexpr uint32_t kComplete = 0;

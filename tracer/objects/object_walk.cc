@@ -157,7 +157,7 @@ void ObjectWalk::VisitThread(PyThreadState* thread) {
   PutSynthetic(Synthetic::kThread, text, static_cast<size_t>(bytes), 0);
   const void* frame = nullptr;
   while ((frame = PymemrunNextRunningFrame(thread, frame)) != nullptr) {
-    const uint64_t tag = kPymemrunFramesAreObjects ? 0 : kFrameTag;
+    const uint64_t tag = kPymemrunFramesAreObjects ? 0 : uint64_t{kFrameTag};
     PutReference(KeyOf(frame) | tag, kPymemrunRoot, names_.Of("frame"));
   }
   const PymemrunSink sink = {TakeEdge, this};

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "tracer/pages/thread_heaps.h"
-#include "tracer/pages/trim_forecast.h"
+#include "tracer/pages/heap_end_watch.h"
 
 namespace pymemrun {
 namespace {

@@ -10,9 +10,8 @@
 
 #include "tracer/wire/dump_order.h"
 #include "tracer/wire/gauge_source.h"
-#include "tracer/wire/gil_hold.h"
 #include "tracer/wire/side_ring_layout.h"
-#include "tracer/wire/task_now.h"
+#include "tracer/wire/under_way.h"
 
 namespace pymemrun {
 

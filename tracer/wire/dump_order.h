@@ -21,7 +21,8 @@ enum class DumpReason : uint32_t {
 
 // The first real-time signal, which libc keeps for itself: it shows programs
 // nothing of it, and lets them neither take, block nor wait for it. Its own use
-// is pthread_cancel, and the threads of timer_create, which it sends to threads.
+// is pthread_cancel, and the threads of timer_create, which it sends to
+// threads.
 inline constexpr int kDumpSignal = 32;
 
 // An order is a number that counts up, and below it the reason; 0: none yet.

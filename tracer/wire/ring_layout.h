@@ -41,7 +41,6 @@
 #include "tracer/wire/reply_page.h"
 #include "tracer/wire/ring_payloads.h"
 #include "tracer/wire/side_ring_layout.h"
-#include "tracer/wire/sign_of_life.h"
 
 namespace pymemrun {
 

@@ -1,5 +1,6 @@
-// What the heads of the second wire's items have in common. side_heads.h has
-// one of each kind, side_ring_layout.h the whole.
+// What the heads of the second wire's items have in common, and the words for
+// what those of a GIL and of tasks say. side_heads.h has one of each kind,
+// side_ring_layout.h the whole.
 #ifndef PYMEMRUN_TRACER_WIRE_SIDE_HEAD_H_
 #define PYMEMRUN_TRACER_WIRE_SIDE_HEAD_H_
 
@@ -10,6 +11,50 @@
 #include "tracer/wire/side_kinds.h"
 
 namespace pymemrun {
+
+// What items of kTask and kTaskStep say. As TaskAction in tasks.proto, whose 3
+// is the collector's own.
+enum class TaskNote : uint16_t {
+  kWaits = 0,
+  kDone = 1,
+  kBlocked = 2,
+  kRaised = 4,
+  kCancelled = 5,
+};
+constexpr bool IsTaskNote(uint32_t note) {
+  return note <= static_cast<uint32_t>(TaskNote::kCancelled) && note != 3;
+}
+// A thread that is without the GIL for so long within a step is told of.
+inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
+
+// As TaskKind in tasks.proto.
+enum class SideTaskKind : uint64_t { kTask = 0, kGreenlet = 1 };
+
+// What items of kGil and kGilStack say. As GilAction in gil.proto; kEnded is
+// its GIL_STATE.
+enum class GilNote : uint16_t {
+  kTaken = 0,
+  kWaiting = 1,
+  kGivingWay = 2,  // says nothing of who had taken it, as the next
+  kGaveWay = 3,
+  kEnded = 7,  // the account of a GIL that is no more
+  // Of a free-threaded interpreter, as SideLock.
+  kLockWaiting = 8,
+  kLockTaken = 9,
+  kStandsStill = 10,
+  kGoesOn = 11,
+  kStopsOthers = 12,
+  kOthersStopped = 13,
+};
+constexpr bool IsLockNote(GilNote note) {
+  return note >= GilNote::kLockWaiting && note <= GilNote::kOthersStopped;
+}
+constexpr bool IsGilNote(GilNote note) {
+  return note <= GilNote::kGaveWay || note == GilNote::kEnded ||
+         IsLockNote(note);
+}
+
+enum class GilRole : uint16_t { kWaiter = 1, kHolder = 2 };
 
 inline constexpr size_t kSideCellBytes = 64;
 

@@ -9,10 +9,8 @@
 #include <type_traits>
 
 #include "tracer/wire/event_slots.h"
-#include "tracer/wire/gil_notes.h"
 #include "tracer/wire/side_head.h"
 #include "tracer/wire/side_kinds.h"
-#include "tracer/wire/task_kinds.h"
 
 namespace pymemrun {
 

@@ -1,12 +1,11 @@
-#include "launcher/application.h"
-
+// pymemrun: runs a Python program as python does, and records its memory. The
+// order of things in a run.
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -25,7 +24,6 @@
 #include "launcher/session/unasked.h"
 #include "launcher/session/user_code.h"
 #include "launcher/test_variables.h"
-#include "tracer/session/session.h"
 
 namespace pymemrun {
 namespace {
@@ -114,8 +112,6 @@ std::string VersionText(const PythonChoice& choice) {
          (traced.empty() ? "" : "preloads into CPython " + traced + "\n");
 }
 
-}  // namespace
-
 // `pymemrun env [options]`.
 int PrintActivation(int argc, char** argv) {
   Options options;
@@ -173,6 +169,9 @@ int RunKernelCommand(int argc, char** argv) {
   return kUsage;
 }
 
+// Reads the options, chooses the python, starts tracing where user code will
+// run, and runs the interpreter. Returns the exit status: the program's own, 2
+// for wrong usage of pymemrun. REQUIRES: called first in main, by one thread.
 int RunApplication(int argc, char** argv) {
   RememberStandardError();
   if (argc > 1 && std::strcmp(argv[1], "env") == 0) {
@@ -225,4 +224,7 @@ int RunApplication(int argc, char** argv) {
   return RunPython(start, HasUserCode(*command_line) ? &request : nullptr);
 }
 
+}  // namespace
 }  // namespace pymemrun
+
+int main(int argc, char** argv) { return pymemrun::RunApplication(argc, argv); }

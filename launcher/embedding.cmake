@@ -1,5 +1,5 @@
 # The executable `pymemrun` with an interpreter in it.
-add_executable(pymemrun application.cc pymemrun_main.cc python_runtime.cc)
+add_executable(pymemrun application.cc python_runtime.cc)
 target_link_libraries(pymemrun PRIVATE ${_plain} pymemrun_python_headers)
 target_compile_definitions(pymemrun PRIVATE
   PYMEMRUN_PYTHON_EXECUTABLE="${Python3_EXECUTABLE}"

@@ -4,8 +4,8 @@
 
 #include "launcher/preload/delivery.h"
 #include "launcher/python_runtime.h"
+#include "launcher/session/exit_report.h"
 #include "launcher/session/message.h"
-#include "launcher/session/pending_interrupt.h"
 
 namespace pymemrun {
 namespace {

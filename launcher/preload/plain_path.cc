@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "launcher/preload/preload_list.h"

@@ -38,8 +38,7 @@ function(pymemrun_add_tracer_object version include)
     list(APPEND sources "${PROJECT_SOURCE_DIR}/tracer/cpython/any_python.c"
          "${PROJECT_SOURCE_DIR}/tracer/cpython/interpreter_file.c")
   endif()
-  add_library(${name}_parts STATIC ${sources} preloaded/limits.cc preloaded/preloaded_run.cc
-              preloaded/tracer_main.cc)
+  add_library(${name}_parts STATIC ${sources} preloaded/preloaded_run.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}

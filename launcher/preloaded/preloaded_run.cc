@@ -1,5 +1,9 @@
-#include <Python.h>
+// The first of our code to run in an interpreter that this shared object is
+// preloaded into: libc's function that calls main. Then the launcher's work
+// where the interpreter is not part of pymemrun.
+
 // Python.h wants to be first.
+#include <Python.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -15,12 +19,10 @@
 #include "launcher/preload/activation.h"
 #include "launcher/preload/handover.h"
 #include "launcher/preload/preload_list.h"
-#include "launcher/preloaded/limits.h"
-#include "launcher/preloaded/preloaded_run.h"
 #include "launcher/python/python_files.h"
+#include "launcher/session/exit_report.h"
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
-#include "launcher/session/pending_interrupt.h"
 #include "launcher/session/trace_start.h"
 #include "launcher/session/user_code.h"
 #include "tracer/cpython/abilities.h"
@@ -29,6 +31,75 @@
 
 namespace pymemrun {
 namespace {
+
+// What cannot be recorded of the interpreter that this object was made for.
+struct Limits {
+  std::string not_recorded;  // what, and why; empty: all can be
+  std::string notice;        // one line that says so; empty: nothing to say
+};
+
+// Coroutines of old versions, and of those that are not known, tell nothing.
+void LeaveOutTasks(const std::string& why, Options* options, Limits* limits) {
+  if (!options->traces.has(Trace::kTasks)) return;
+  options->traces.Set(Trace::kTasks, false);
+  limits->notice += limits->notice.empty() ? "--trace tasks: " + why : "";
+  limits->notice += "; no steps of tasks";
+}
+
+void LeaveOutGil(const std::string& why, bool free_threaded, Options* options,
+                 Limits* limits) {
+  if (!options->traces.has(Trace::kGil)) return;
+  options->traces.Set(Trace::kGil, false);
+  limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
+  limits->notice +=
+      free_threaded ? "; no waits for its locks" : "; no GIL events";
+}
+
+// Calls cannot be traced, and of an interpreter that nothing is known of no
+// heap but C code's. `free_threaded`: that is why.
+bool LeaveOutCalls(const std::string& why, bool free_threaded, Options* options,
+                   Limits* limits, std::string* error) {
+  const bool only_calls =
+      options->traces.has(Trace::kCalls) &&
+      !options->traces.has_any(
+          {Trace::kPages, Trace::kCounters, Trace::kStates, Trace::kGil});
+  if (options->trace_given && only_calls) {
+    *error = "--trace calls: " + why;
+    return false;
+  }
+  if (kAnyPython) {
+    options->heap.domains = 0;
+    options->heap.native = options->heap.mode != HeapMode::kOff;
+    limits->not_recorded = "Python's calls, stacks and heap: " + why;
+    limits->notice = why + ": recording pages and native heap alone";
+  } else {
+    limits->not_recorded = "calls: " + why;
+    if (options->traces.has(Trace::kCalls)) {
+      limits->notice = why + ": recording pages and heap, no calls";
+    }
+  }
+  options->traces.Set(Trace::kCalls, false);
+  if (kAnyPython) LeaveOutGil(why, free_threaded, options, limits);
+  LeaveOutTasks(why, options, limits);
+  return true;
+}
+
+// Takes out of `options` what cannot be recorded of CPython `version`. False,
+// with one line in *error, where nothing else was asked for.
+bool KeepWithinLimits(const std::string& version, Options* options,
+                      Limits* limits, std::string* error) {
+  const std::string name = "CPython " + VersionNumbers(version, 2);
+  if (!kTracesCalls) {
+    const bool free_threaded =
+        std::string_view(Py_GetVersion()).find("free-threading") !=
+        std::string_view::npos;
+    const char* const is = free_threaded ? " is free-threaded"
+                                         : " is newer than this pymemrun knows";
+    return LeaveOutCalls(name + is, free_threaded, options, limits, error);
+  }
+  if (!kTracesTasks) LeaveOutTasks(name + " is too old", options, limits);
+  return true;
+}
 
 constexpr int kUsage = 2;
 constexpr char kShim[] = "/pymemrun-preload.so";
@@ -124,8 +195,12 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
   return true;
 }
 
-}  // namespace
+using ProgramMain = int(int argc, char** argv, char** environment);
 
+// Calls an interpreter's `main`, and before it does what the launcher itself
+// does where it embeds one, as the handover (handover.h) says. Without one it
+// only calls. Returns what main does, or 2 where the program may not run.
+// REQUIRES: one thread, the interpreter is not initialised.
 int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
                      char** environment) {
   const char* const handover = getenv(kHandoverVariable);
@@ -155,4 +230,21 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
   return status;
 }
 
+ProgramMain* g_program = nullptr;
+
+int Main(int argc, char** argv, char** environment) {
+  return RunPreloadedMain(g_program, argc, argv, environment);
+}
+
+}  // namespace
 }  // namespace pymemrun
+
+extern "C" __attribute__((visibility("default"))) int __libc_start_main(
+    pymemrun::ProgramMain* program, int argc, char** argv, void (*init)(),
+    void (*fini)(), void (*rtld_fini)(), void* stack_end) {
+  using Start = decltype(__libc_start_main);
+  auto* const start =
+      reinterpret_cast<Start*>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  pymemrun::g_program = program;
+  return start(pymemrun::Main, argc, argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,5 +1,7 @@
 #include "launcher/session/exit_report.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +14,8 @@
 
 namespace pymemrun {
 namespace {
+
+bool interrupt_held = false;
 
 constexpr int kPatienceMs = 5000;
 
@@ -85,6 +89,26 @@ void ReportBeforeSignal(int signal) {
   if (installed == nullptr) return;
   Tell(EndReason::kSignal, signal);
   installed = nullptr;  // said, should the process live on
+}
+
+void HoldInterrupt() {
+  if (!Session::EndsByInterrupt()) return;
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+  interrupt_held = sigismember(&before, SIGINT) == 0;
+}
+
+void LetInterruptGo() {
+  if (!interrupt_held) return;
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGINT) == 1) ReportBeforeSignal(SIGINT);
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
 }
 
 }  // namespace pymemrun

@@ -113,7 +113,7 @@ ROOMS = {
     'launcher/session': 'collector/session format/batches format/lock launcher/options launcher/sources tracer/ring tracer/session tracer/wire',
     'launcher/preload': 'launcher/options launcher/python launcher/session',
     'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython',
-    'launcher': 'launcher/options launcher/preload launcher/python launcher/session tracer/session',
+    'launcher': 'launcher/options launcher/preload launcher/python launcher/session',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',
 }

@@ -33,14 +33,16 @@ def bash(tool):
              '_%s() {' % tool.name,
              '  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}',
              '  COMPREPLY=()', '  case $before in']
+    choices = {}  # of an option in all commands
     for option in tool.options:
         if option.choices:
-            choices = ' '.join(option.choices)
-            lines.append('    %s) COMPREPLY=($(compgen -W "%s" -- "$word")); return ;;' %
-                         ('|'.join(option.names), choices))
+            choices.setdefault('|'.join(option.names), []).extend(option.choices)
+    for names, values in choices.items():
+        lines.append('    %s) COMPREPLY=($(compgen -W "%s" -- "$word")); return ;;' %
+                     (names, ' '.join(dict.fromkeys(values))))
     files = [name for option in tool.options if option.is_file for name in option.names]
     others = [name for option in tool.options
-              if option.value and not option.choices and not option.is_file and
+              if option.value and not option.is_file and '|'.join(option.names) not in choices and
               not option.value.startswith('[') for name in option.names]
     if files:
         lines += ['    %s) COMPREPLY=($(compgen -f -- "$word")); return ;;' % '|'.join(files)]

@@ -79,13 +79,15 @@ def rows(lines):
     return found
 
 
-def option(row):
+def option(row, all_commands):
     words = plain(row[0]).split()
     names = [word.rstrip(',') for word in words if word.startswith('-')]
     value = ' '.join(word for word in words if not word.startswith('-'))
-    commands = row[1] if len(row) == 3 else ''
-    return Option(names, value, re.findall(r'`([^`]+)`', commands),
-                  commands in ('', 'none') or names[-1] == '--help', row[-1])
+    cell = row[1] if len(row) == 3 else ''
+    commands = re.findall(r'`([^`]+)`', cell)
+    if cell.startswith('all but'):
+        commands = [name for name in all_commands if name not in commands]
+    return Option(names, value, commands, cell in ('', 'none') or names[-1] == '--help', row[-1])
 
 
 def tool(name, lines, summary, closing):
@@ -95,11 +97,11 @@ def tool(name, lines, summary, closing):
     options, commands = [], {}
     for title, part in sections:
         if title == 'Options of ' + name:
-            options = [option(row) for row in rows(part)]
+            options = [option(row, list(commands)) for row in rows(part)]
         elif title == 'Commands of ' + name:
             # A second table, of old names, may come behind.
             first = '\n'.join(part).partition('|')[2].partition('\n\n')[0]
-            commands = {plain(row[0]).split()[0]: plain(row[1])
+            commands = {plain(row[0]).split()[0]: plain(row[1]).partition('. ')[0].rstrip('.')
                         for row in rows(('|' + first).split('\n'))}
     if not synopsis or not options:
         raise SystemExit('docs/cli.md: no synopsis or no options of ' + name)
@@ -107,6 +109,7 @@ def tool(name, lines, summary, closing):
 
 
 def tools(text):
+    text = re.sub(r'<!--.*?-->\n', '', text, flags=re.S)
     sections = split(text.split('\n'), '##')
     introduction = plain(' '.join(sections[0][1]))
     found = []

@@ -65,8 +65,6 @@ def body(lines):
         if in_code and not is_code:
             out.extend(['.fi', '.RE'])
             in_code = False
-        if line.startswith('<!--'):
-            continue
         if is_code:
             if not in_code:
                 out.extend(['.PP', '.RS 4', '.nf'])
@@ -92,14 +90,12 @@ def body(lines):
 
 def options_section(tool, lines):
     """As the page groups them: a line of text before each table."""
-    by_names = {tuple(option.names): option for option in tool.options}
     out, pending = [], []
     for line in lines:
         if line.startswith('|') and '`-' in line.split('|')[1]:
             out.extend(body(pending))
             pending = []
-            option = reference.option(reference.cells(line))
-            out.extend(option_term(by_names[tuple(option.names)]))
+            out.extend(option_term(reference.option(reference.cells(line), list(tool.commands))))
         elif not line.startswith('|'):
             pending.append(line)
     return out + body(pending)

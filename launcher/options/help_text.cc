@@ -38,11 +38,12 @@ std::string Wrapped(std::string_view text) {
   return out + '\n';
 }
 
-std::string OptionText(const OptionRow& row, std::string_view help) {
+std::string OptionText(const OptionRow& row, std::string_view value,
+                       std::string_view help) {
   std::string line = "  ";
   if (row.Is(kHasLetter)) line += std::string("-") + row.name[0] + ", ";
   line += std::string("--") + row.name;
-  if (row.value) line += std::string(" ") + row.value;
+  if (!value.empty()) line.append(" ").append(value);
   if (line.size() >= kIndent - 1) {
     line += '\n';
     line.append(kIndent, ' ');
@@ -54,13 +55,18 @@ std::string OptionText(const OptionRow& row, std::string_view help) {
 
 }  // namespace
 
+std::string_view ShortValue(const OptionRow& row) {
+  const std::string_view value = row.value ? row.value : "";
+  return value.find('|') == std::string_view::npos ? value : "MODE";
+}
+
 std::string HelpText() {
   std::string text = std::string(kUsage) + "\nThe usual options:\n";
   for (const OptionRow& row : OptionTable()) {
     if (!row.Is(kUsual)) continue;
     const std::string_view help = row.help;
     const size_t stop = std::min(help.find(". "), help.size() - 1);
-    text += OptionText(row, help.substr(0, stop + 1));
+    text += OptionText(row, ShortValue(row), help.substr(0, stop + 1));
   }
   return text +
          "\nExamples:\n"
@@ -85,7 +91,11 @@ std::string AllHelpText() {
   for (const OptionRow& row : OptionTable()) {
     if (group != row.group) text += std::string("\n") + row.group + ":\n";
     group = row.group;
-    text += OptionText(row, row.help);
+    text += OptionText(
+        row, row.value ? row.value : "",
+        std::string(row.help) +
+            (row.needs ? std::string(" Needs ") + row.needs->option + "."
+                       : ""));
   }
   return text +
          "\n"

@@ -47,7 +47,8 @@ TEST(HelpTextTest, TheFirstScreenHasTheSixUsualOptions) {
   int usual = 0;
   for (const OptionRow& row : OptionTable()) {
     const std::string line = std::string(" --") + row.name +
-                             (row.value ? std::string(" ") + row.value : "");
+                             (row.value ? " " : "") +
+                             std::string(ShortValue(row));
     EXPECT_EQ(HelpText().find(line + "  ") != std::string::npos, row.Is(kUsual))
         << line;
     usual += row.Is(kUsual);

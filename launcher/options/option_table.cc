@@ -115,25 +115,31 @@ constexpr OptionRow kTable[] = {
      ReadTrace,
      "a list of calls, pages, gil, states, tasks and counters, or none",
      nullptr, kUsual},
-    {kWhat, "heap", "MODE",
-     "Record Python's allocations and frees: sampled, all, stats or off "
-     "(sampled). stats counts allocations by size and prints the table on "
+    {kWhat, "heap", "off|sampled|all|stats",
+     "Record Python's allocations and frees (sampled). stats counts "
+     "allocations by size and prints the table on "
      "stderr at the end. Without --trace it writes no run file.",
      ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
     {kWhat, "objects", "LIST",
      "Dump the object graph, to run.obj.pb beside the run file, at these "
      "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak (none). "
-     "signal is SIGUSR2. peak keeps the dump of the highest RSS.",
+     "signal is SIGUSR2. TIME is such as 60s or 5m. peak keeps the dump of "
+     "about "
+     "the highest RSS. Later dumps are run.obj-1.pb and so on.",
      ReadObjects,
      "a list of exit, signal, signal:NAME, every:TIME (100ms to 168h), "
      "rss>BYTES, peak, each at most once",
      &kRunFile},
-    {kWhat, "follow", "WHAT",
-     "Trace child processes, each into a file of its own, run.PID.pb: none; "
-     "fork, the forked ones (fork); all, also each CPython that is started.",
+    {kWhat, "follow", "none|fork|all",
+     "Trace child processes, each into a file of its own, run.PID.pb (fork). "
+     "fork traces forked children. all also traces each CPython that the "
+     "program or a child starts.",
      ReadFollow, "none, fork or all"},
     {kWhat, "paused", nullptr,
-     "Start with tracing off, until the script calls pymemrun.start().",
+     "Start with tracing off, until the script calls pymemrun.start(). Page "
+     "events, the GIL, states, steps of tasks and counters are recorded from "
+     "the "
+     "start in any case.",
      SetFlag<&Options::paused>},
     {kWhat, "trace-startup", nullptr,
      "Trace from the interpreter's `import site` on. Without this option "
@@ -141,7 +147,7 @@ constexpr OptionRow kTable[] = {
      SetFlag<&Options::trace_startup>},
     {kWhat, "import", "LIST",
      "Import the modules of LIST before tracing starts, such as numpy,json. "
-     "Repeatable.",
+     "What importing them does is not in the run. Repeatable.",
      ReadImport, "a list of modules' names", nullptr, kRepeatable},
 
     {kOfCalls, "min-drss", "BYTES",
@@ -155,13 +161,14 @@ constexpr OptionRow kTable[] = {
      "(none). Each logged RETURN then knows its CALL.",
      ReadMinCallDrss, "a whole number of bytes above 0 such as 4096 or 1M",
      &kCalls},
-    {kOfCalls, "drss-since", "WHAT",
+    {kOfCalls, "drss-since", "previous|logged",
      "Measure this change since the previous event or since the last logged "
-     "one: previous or logged (previous). logged catches slow growth.",
+     "one (previous). logged catches slow growth where BYTES exceeds a page.",
      SetChoice<&Options::drss_since_logged, kDrssSince>, "previous or logged",
      &kCalls},
     {kOfCalls, "context", "N",
-     "Keep N previous events before each logged one, at most 1024 (1).",
+     "Keep N previous events before each logged one, at most 1024 (1). A run "
+     "that logs every event has none.",
      ReadContext, "a number from 0 to 1024", &kCalls},
     {kOfCalls, "events", "LIST",
      "Consider these kinds of event: call,return,c_call,c_return,c_except "
@@ -184,8 +191,8 @@ constexpr OptionRow kTable[] = {
      "Store the call stack of every logged event, with --min-drss 0 too. "
      "Otherwise it is stored in any case.",
      SetFlag<&Options::stacks>, "", &kCalls},
-    {kOfCalls, "rss-source", "SOURCE",
-     "Read RSS from SOURCE: auto, faults, hints, rusage or statm (auto).",
+    {kOfCalls, "rss-source", "auto|faults|hints|rusage|statm",
+     "Read RSS from this source (auto: the best that works).",
      SetChoice<&Options::rss_source, kRssSources>,
      "auto, faults, hints, rusage or statm"},
     {kOfCalls, "verify-rss", nullptr,
@@ -199,9 +206,9 @@ constexpr OptionRow kTable[] = {
      "pages at random get their own stack, and the rest take their thread's "
      "nearest one.",
      ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
-    {kOfPages, "page-source", "SOURCE",
-     "Learn of pages from SOURCE: faults, scan or auto (auto). faults says who "
-     "touched each page. scan asks the kernel up to four times a second, and "
+    {kOfPages, "page-source", "auto|faults|scan",
+     "Learn of pages from this source (auto). faults says who touched each "
+     "page. scan asks the kernel up to four times a second, and "
      "as RSS rises, which pages are there. It needs no right to use perf. auto "
      "takes scan where perf is refused; --light takes scan.",
      SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
@@ -212,8 +219,8 @@ constexpr OptionRow kTable[] = {
      "the holder's (1ms). TIME is such as 500us or 5ms.",
      ReadGilMin, "a whole number of us, ms or s, from 1us to 1 hour", &kGil},
 
-    {kOfStates, "state-source", "SOURCE",
-     "Learn what threads do from SOURCE: switches, schedstat or auto (auto). "
+    {kOfStates, "state-source", "auto|switches|schedstat",
+     "Learn what threads do from this source (auto). "
      "switches records each context switch. schedstat reads each 100 ms what "
      "the scheduler has counted, and needs no right to use perf. auto takes it "
      "where perf is refused.",
@@ -252,21 +259,19 @@ constexpr OptionRow kTable[] = {
 
     {kRun, "python", "PATH",
      "Run this Python: a virtual environment, or an interpreter. Without this "
-     "option pymemrun takes the active virtual environment, else its built-in "
-     "interpreter.",
+     "option it is the active virtual environment, or the first other one of "
+     "the list in docs/cli.md.",
      SetText<&Options::python>, "a path"},
-    {kRun, "delivery", "WAY",
-     "How the tracer comes into the interpreter: embed, preload or auto "
-     "(auto). "
-     "embed runs the built-in interpreter. preload runs the wished Python "
-     "itself "
-     "and preloads the tracer there. auto embeds where the wished Python is "
-     "the "
-     "built-in one.",
+    {kRun, "delivery", "auto|embed|preload",
+     "How the tracer comes into the interpreter (auto). "
+     "embed runs the built-in interpreter. preload runs the selected Python "
+     "itself and preloads the tracer there. auto embeds where the selected "
+     "Python is the built-in one.",
      SetChoice<&Options::delivery, kDeliveries>, "auto, embed or preload"},
-    {kRun, "on-full", "WHAT",
-     "Block the program for at most 2 s, or drop events, when the collector is "
-     "too slow: block or drop (block).",
+    {kRun, "on-full", "block|drop",
+     "What to do when the collector cannot keep up (block). block waits at "
+     "most "
+     "2 s, then drops and counts events. drop never waits.",
      SetChoice<&Options::on_full, kOnFull>, "block or drop"},
 
     {kHelp, "help", nullptr,

@@ -100,7 +100,7 @@ TEST(HeldTimelineTest, FirstTouchIsShownWhereItIsAskedFor) {
   const TempFile file(without.Build());
   const Printed refused = Report({"timeline", "--owner", "heap", file.path()});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("needs heap events"));
+  EXPECT_THAT(refused.err, HasSubstr("has no heap events"));
 }
 
 TEST(HeldTimelineTest, ThreadsHaveWhatTheyHold) {

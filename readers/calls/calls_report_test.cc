@@ -362,7 +362,7 @@ TEST(CallsReportTest, WithoutFaultsItSaysThatOthersCount) {
     const Printed caused =
         run.Report({command, "--thread-attribution", "caused"});
     EXPECT_EQ(caused.code, 2);
-    EXPECT_THAT(caused.err, HasSubstr("caused needs page faults"));
+    EXPECT_THAT(caused.err, HasSubstr("has no page faults: record them"));
   }
 }
 

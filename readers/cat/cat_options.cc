@@ -22,11 +22,13 @@ constexpr struct {
   Format format;
 } kFormats[] = {
     {"--text", "Print text (default).", Format::kText},
-    {"--csv", "Print CSV (RFC 4180).", Format::kCsv},
+    {"--csv", "Print CSV (RFC 4180) with a header row.", Format::kCsv},
     {"--jsonl", "Print JSON lines.", Format::kJsonl},
-    {"--raw", "Print the decompressed delimited protobuf stream.",
+    {"--raw", "Print the decompressed stream of delimited protobuf records.",
      Format::kRaw},
-    {"--summary", "Print what was recorded.", Format::kSummary},
+    {"--summary",
+     "Print what was recorded, the highest RSS and how the run ended.",
+     Format::kSummary},
 };
 
 void AddInput(CLI::App* app, CatOptions* options) {
@@ -44,9 +46,11 @@ void AddInput(CLI::App* app, CatOptions* options) {
 }
 
 void AddRange(CLI::App* app, CatOptions* options) {
-  AddParsed(app, "--from", &options->from, ParseMoment, "T",
-            "Print rows from this Clock on: a time (1.5, 1500ms, 50%), a "
-            "mark's label, peak, heap-peak, end or exit.");
+  AddParsed(
+      app, "--from", &options->from, ParseMoment, "T",
+      "Print rows from this Clock on: a time (1.5, 1500ms, 50%), a "
+      "mark's label, peak, heap-peak, end or exit. Of standard input and with "
+      "--follow times alone.");
   AddParsed(app, "--to", &options->to, ParseMoment, "T",
             "Print rows up to this Clock.");
 }
@@ -60,20 +64,20 @@ void AddFilters(CLI::App* app, FilterOptions* filter) {
         ->option_text("GLOB");
   };
   add_globs("--thread", &filter->threads,
-            "Print rows of threads with this name or name#id. May be repeated, "
-            "like the next two.");
+            "Print rows of threads with this name or name#id. Repeatable.");
   add_globs("--file", &filter->files,
-            "Print rows of files with this whole path.");
+            "Print rows of files with this whole path. Repeatable.");
   add_globs("--function", &filter->functions,
-            "Print rows of functions with this name.");
+            "Print rows of functions with this name. Repeatable.");
 }
 
 void AddKinds(CLI::App* app, FilterOptions* filter) {
   AddParsed(app, "--what", &filter->kinds, ParseKinds, "LIST",
             "Print rows of these kinds: call,return,c_call,c_return,c_except "
             "and mark,page,alloc,free,gil.");
-  AddParsed(app, "--min-drss", &filter->min_drss_bytes, ParseBytes, "BYTES",
-            "Print rows with at least this abs(dRSS): 4096, 4KiB, 1M.");
+  AddParsed(
+      app, "--min-drss", &filter->min_drss_bytes, ParseBytes, "BYTES",
+      "Print rows whose dRSS is at least BYTES, up or down: 4096, 4KiB, 1M.");
   AddParsed(
       app, "--every", &filter->every,
       [](absl::string_view text) -> absl::StatusOr<uint64_t> {
@@ -81,7 +85,7 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
         if (!every.ok()) return Expected("a number above 0", text);
         return every;
       },
-      "N", "Of the rows that pass print each N-th, with its context.");
+      "N", "Of the rows that pass, print every Nth with its context.");
   app->add_option_function<std::string>(
          "--records",
          [filter](const std::string& list) {
@@ -104,11 +108,12 @@ void AddOutput(CLI::App* app, CatOptions* options) {
   app->add_flag("!--no-header", options->with_header,
                 "Leave out the header line.");
   app->add_flag("--raw-text", options->raw_text,
-                "In CSV put no ' before cells that look like formulas.");
-  app->add_flag("--net", options->net, "Subtract the tracer's own bytes.");
+                "In CSV put no ' before text that begins with = + - @.");
+  app->add_flag("--net", options->net,
+                "Subtract the tracer's own bytes from RSS.");
   app->set_version_flag("--version",
                         std::string("pymemcat ") + PYMEMRUN_VERSION,
-                        "Print which pymemcat this is.");
+                        "Print the version.");
   SetUsualOptions(app, {"--csv", "--jsonl", "--summary", "--from", "--function",
                         "--columns"});
 }

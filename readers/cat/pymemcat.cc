@@ -267,7 +267,7 @@ void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,
                           const ReadResult& result) {
   const std::string missing = printer.Missing();
   if (!result.has_header || missing.empty()) return;
-  console_.Say(absl::StrCat(input.file->shown_name(), ": has no ", missing));
+  console_.Say(absl::StrCat(input.file->shown_name(), ": ", missing));
 }
 
 int Pymemcat::PrintOne(Input* input) {

@@ -65,8 +65,8 @@ TEST(PymemcatGilTest, OfLocksItSaysWhoLetTheThreadGoOn) {
 
 TEST(PymemcatGilTest, ARunWithoutThemSaysSo) {
   const Printed printed = CatGil(SmallRun().Build(), {"--records", "gil"});
-  EXPECT_THAT(printed.err, HasSubstr("has no events of the GIL: the run was "
-                                     "not made with --trace gil"));
+  EXPECT_THAT(printed.err, HasSubstr("has no GIL events: record them with "
+                                     "pymemrun --trace gil"));
 }
 
 }  // namespace

@@ -34,25 +34,16 @@ void RunPrinter::OnHeader(const Header& header) {
   view_.with_context = HasContextRows(header.filters());
   view_.own_bytes = net_ ? header.own_bytes() : 0;
   start_realtime_ns_ = header.start_realtime_ns();
-  recorded_.pages = header.page_period() != 0;
-  recorded_.heap = header.heap() != HEAP_OFF;
-  by_scan_ = header.page_scan();
+  recorded_.Add(header);
   if (view_.with_context) target_->ExpectContext();
   if (header.filters().min_call_drss_bytes() > 0) target_->ExpectCalls();
 }
 
 std::string RunPrinter::Missing() const {
-  if (extra_.heap && !recorded_.heap) {
-    return "heap events: the run was made with --heap off or stats";
-  }
-  if (extra_.pages && by_scan_) {
-    return "page events: pages were scanned (pymemreport resident shows them)";
-  }
-  if (extra_.pages && !recorded_.pages) {
-    return "page events: the run was not made with --trace pages";
-  }
-  if (extra_.gil && !recorded_.gil) {
-    return "events of the GIL: the run was not made with --trace gil";
+  for (const auto& [wanted, what] : {std::pair(extra_.heap, Recorded::kHeap),
+                                     {extra_.pages, Recorded::kFaults},
+                                     {extra_.gil, Recorded::kGil}}) {
+    if (wanted && !recorded_.Has(what)) return LackText(what);
   }
   return "";
 }

@@ -16,6 +16,7 @@
 #include "readers/output/output_buffer.h"
 #include "readers/rows/row_writer.h"
 #include "readers/run/indexing_visitor.h"
+#include "readers/run/recorded.h"
 
 namespace pymemrun {
 
@@ -81,8 +82,8 @@ class RunPrinter : public IndexingVisitor {
              PrintTarget* target);
 
   void OnHeader(const Header& header) override;
-  // Of the kinds of records that are to be printed, one that the run was not to
-  // have, as "heap events: the run was made with --heap off"; empty: none.
+  // Of the kinds of records that are to be printed, one that the run lacks, as
+  // LackText(); empty: none.
   std::string Missing() const;
   // Stops once the output has failed or no later row can be wanted.
   bool OnRows(const Row* rows, size_t count) override;
@@ -90,7 +91,9 @@ class RunPrinter : public IndexingVisitor {
   bool OnPages(const PageEntry* entries, size_t count) override;
   void OnHeapRates(const HeapRates& rates) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
-  void OnGilRecording(const GilRecording&) override { recorded_.gil = true; }
+  void OnGilRecording(const GilRecording&) override {
+    recorded_.Add(Recorded::kGil);
+  }
   bool OnGil(const GilEvent* events, size_t count) override;
 
   // One row; `false` as from OnRows.
@@ -109,8 +112,7 @@ class RunPrinter : public IndexingVisitor {
 
   const bool net_;
   const ExtraRecords extra_;
-  bool by_scan_ = false;  // pages
-  ExtraRecords recorded_;
+  Recordings recorded_;
   PrintTarget* const target_;
   RowFilter filter_;
   RunView view_;

@@ -23,7 +23,7 @@ class AnswerCommand final : public ReportCommand {
                       "the answer on one screen; also without a command",
                       "Tells what a run's memory was: its peak, what it "
                       "consisted of, which lines of yours held it, and what "
-                      "is still there at the end.") {}
+                      "was left at the end.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

@@ -203,7 +203,7 @@ TEST(ByTaskTest, ARunWithoutStepsIsRefused) {
     const Printed printed = run.Report({command, "--by", "task"});
     EXPECT_EQ(printed.code, 2);
     EXPECT_EQ(printed.out, "");
-    EXPECT_THAT(printed.err, HasSubstr("--by task needs steps of tasks: record "
+    EXPECT_THAT(printed.err, HasSubstr("has no steps of tasks: record "
                                        "them with pymemrun --trace tasks"));
   }
 }

@@ -80,7 +80,7 @@ void CallsCommand::AddOptions(CLI::App* app) {
             "Print the call whose RETURN is event N of pymemcat, and the calls "
             "in it.");
   AddParsed(app, "--peak", &peak_, number(1), "K",
-            "The same of peak K of the list.");
+            "Print the call of peak K of the list, and the calls in it.");
   AddChoice(app, "--by", &by_function_,
             Choices<bool>{{"call", false}, {"function", true}}, "KIND",
             "List calls (default), or functions by what their calls changed, "
@@ -88,13 +88,13 @@ void CallsCommand::AddOptions(CLI::App* app) {
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app);
-  table_.Add(app, 0, ": a row for each call or function");
+  table_.Add(app, 0, "A row for each call or function.");
   files_.AddOutput(app);
   ExcludeEachOther(app, {"--event", "--peak", "--by"});
   Exclude(app, {"--event", "--peak"}, {"--from", "--to"});
-  ExcludeValues(app, "--by", {"function"},
-                {"--min", "--min-time", "--min-value", "--strip-prefix",
-                 "--from", "--to"});
+  Exclude(app, {"--by function"},
+          {"--min", "--min-time", "--min-value", "--strip-prefix", "--from",
+           "--to"});
   SetUsualOptions(app, {"--event", "--peak", "--by", "--min", "--thread",
                         "--limit", "--csv", "--output"});
 }
@@ -238,7 +238,7 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
 }
 
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   if (run.file() == nullptr) return run.code();
   if (!attribution_.Read(run.file(), console)) return kExitUsage;
   table_.usual_limit = is_tree() ? kTreeLines : by_function_ ? kFunctions : 0;

@@ -97,7 +97,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
   Refuse(app, "--thread", "threads of two runs are compared with --by thread");
   // NEW's figures are of the whole run.
   Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
-  ExcludeValues(app, "--by", {"allocator", "module", "thread"}, {"--stacks"});
+  Exclude(app, {"--by allocator|module|thread"}, {"--stacks"});
   SetUsualOptions(
       app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
 }

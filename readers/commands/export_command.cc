@@ -44,11 +44,12 @@ class ExportCommand final : public ReportCommand {
         "FORMAT",
         "Write pprof (default), collapsed (frame;frame;frame "
         "bytes), speedscope or dot (a graph of callers and callees, "
-        "for Graphviz); or a timeline: perfetto, or "
-        "chrome (Trace Event JSON).");
+        "for Graphviz). Timelines are perfetto and chrome (Trace "
+        "Event JSON).");
     files_.AddOutput(app);
     // A timeline has all moments.
-    ExcludeValues(app, "--format", {"perfetto", "chrome"}, {"--at"});
+    Exclude(app, {"--format perfetto|chrome"}, {"--at"});
+    Need(app, {"--min-duration"}, "--format perfetto|chrome");
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
   }
@@ -58,7 +59,6 @@ class ExportCommand final : public ReportCommand {
            : format_ == Format::kPerfetto ? "traces"
                                           : "";
   }
-  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -79,14 +79,6 @@ class ExportCommand final : public ReportCommand {
   std::optional<uint64_t> min_us_;  // nothing: 1 ms
   Format format_ = Format::kPprof;
 };
-
-std::string ExportCommand::Problem() const {
-  if (!is_timeline() && min_us_.has_value()) {
-    return "--min-duration is of timelines: it goes with --format perfetto or "
-           "chrome";
-  }
-  return "";
-}
 
 int ExportCommand::Run(const Console& console, OutputBuffer* output) {
   if (is_timeline()) {

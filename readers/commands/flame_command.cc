@@ -30,9 +30,10 @@ class FlameCommand final : public ReportCommand {
       : ReportCommand(
             "flame", "live bytes at a moment as a flame graph",
             "Draws what is alive at a moment as a flame graph: an SVG to click "
-            "and to search in. It needs a run with heap events.") {}
+            "and to search in.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.Add(Recorded::kHeap);
     files_.AddOne(app);
     AddMoment(app, &at_);
     app->add_flag(

@@ -117,7 +117,7 @@ class HeapCommand final : public ReportCommand {
             "heap",
             "live bytes at a moment and who allocated them; leaks, diffs",
             "Lists what is alive on the heap at a moment, and who allocated "
-            "it. It needs a run with heap events.\n\nOf sampled allocations "
+            "it.\n\nOf sampled allocations "
             "the numbers are estimates, with one standard error beside them.") {
   }
 
@@ -131,7 +131,7 @@ class HeapCommand final : public ReportCommand {
 
  private:
   std::vector<std::string> FilesToRead() const override;
-  void AddConflicts(CLI::App* app) const;
+  void AddConflicts(CLI::App* app);
   int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
                   RunReading* run, OutputBuffer* output) const;
   int Print(const HeapMoments& replay, RunReading* run,
@@ -186,11 +186,10 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "[N]",
       "Show blocks that were freed before their thread had allocated N times "
       "more (1).");
-  app->add_option(
-         "--objects", objects_.dump,
-         "Show the types of the objects in each line's blocks, and who "
-         "holds them, at the moment of a dump of the object graph (the "
-         "last one beside the run file).")
+  app->add_option("--objects", objects_.dump,
+                  "Show the types of the objects in each line's blocks, and "
+                  "who holds them. They are of the moment of a dump of the "
+                  "object graph (the last one beside the run file).")
       ->option_text("[=DUMP]");
   AddChoice(app, "--as", &as_,
             Choices<HeapAs>{{"table", HeapAs::kTable},
@@ -211,7 +210,11 @@ void HeapCommand::AddOptions(CLI::App* app) {
       app, {"--at", "--by", "--as", "--leaks", "--diff", "--limit", "--csv"});
 }
 
-void HeapCommand::AddConflicts(CLI::App* app) const {
+void HeapCommand::AddConflicts(CLI::App* app) {
+  needs_.Add(Recorded::kHeap);
+  needs_.AddWith("--by", "task", Recorded::kTasks);
+  needs_.AddWith("--temporary", Recorded::kEachBlock);
+  needs_.AddWith("--reserved", Recorded::kBlocksOfC);
   ExcludeEachOther(app,
                    {"--leaks", "--temporary", "--diff", "--to", "--reserved"});
   Exclude(app, {"--leaks", "--temporary"}, {"--at"});  // of the whole run
@@ -223,15 +226,13 @@ void HeapCommand::AddConflicts(CLI::App* app) const {
   // Lines at the moment of a dump.
   Exclude(app, {"--objects"},
           {"--thread", "--by", "--at", "--sort", "--file", "--exclude"});
-  ExcludeValues(app, "--by", {"task"}, {"--diff"});
-  ExcludeValues(app, "--by", {"allocator", "module"},
-                {"--stacks", "--collapsed", "--as"});
-  ExcludeValues(app, "--as", {"tree", "snapshot"},
-                {"--stacks", "--sort", "--file", "--exclude"});
-  ExcludeValues(app, "--as", {"tree"}, {"--csv", "--json", "--collapsed"});
-  ExcludeValues(app, "--as", {"snapshot"}, {"--leaks", "--by"});
-  ExcludeValues(app, "--as", {"table", "snapshot"}, {"--inverted"});
-  Need(app, {"--inverted"}, "--as");
+  Exclude(app, {"--by task"}, {"--diff"});
+  Exclude(app, {"--by allocator|module"}, {"--stacks", "--collapsed", "--as"});
+  Exclude(app, {"--as tree|snapshot"},
+          {"--stacks", "--sort", "--file", "--exclude"});
+  Exclude(app, {"--as tree"}, {"--csv", "--json", "--collapsed"});
+  Exclude(app, {"--as snapshot"}, {"--leaks", "--by"});
+  Need(app, {"--inverted"}, "--as tree");
 }
 
 // "--temporary" as "--temporary=1", where no number follows it.
@@ -344,12 +345,7 @@ std::vector<std::string> HeapCommand::FilesToRead() const {
 int HeapCommand::Print(const HeapMoments& replay, RunReading* run,
                        OutputBuffer* output) const {
   ThreadFilter threads(table_.thread, &replay.index());
-  if (!run->Has(temporary_ == 0 || !replay.sampled(), lacks::kEachBlock) ||
-      !run->Has(!reserved_ || replay.header().heap_native(),
-                lacks::kBlocksOfC) ||
-      !run->HasThread(&threads)) {
-    return run->code();
-  }
+  if (!run->HasNeeded() || !run->HasThread(&threads)) return run->code();
   if (as_table() && !stacks_.any()) {
     return PrintTables(replay, &threads, run, output);
   }
@@ -365,7 +361,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   }
   if (!as_table()) table_.usual_limit = as_ == HeapAs::kTree ? kFrames : 0;
   int code = kExitOk;
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   RereadFile* const file = run.file();
   if (file == nullptr) return run.code();
   if (as_table() && table_.as_text() && !stacks_.collapsed) {
@@ -381,7 +377,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
                      /*to_end=*/as_table() || at_.kind == Moment::kPeak);
   replay.CountTemporary(temporary_);
   if (by_task) {
-    if (!HasTaskSteps(*file, console, tasks, &code)) return code;
+    if (!file->Has(Recorded::kTasks)) return file->code();
     replay.TellTasksApart(
         &tasks, stacks_.any() || !as_table() || leaks_ || table_.view.any(),
         [](const HeapSource&) {});

@@ -150,8 +150,8 @@ TEST(HeapReportTest, TemporaryBlocksAreFreedBeforeTheNextAllocations) {
   TempFile sampled(HeapRun{HEAP_SAMPLED, 1000}.Build());
   const Printed printed = Report({"heap", sampled.path(), "--temporary"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--temporary needs every allocation: the "
-                                     "run was not made with --heap all\n"));
+  EXPECT_THAT(printed.err, HasSubstr("has no record of every allocation: "
+                                     "record it with pymemrun --heap all\n"));
 }
 
 TEST(HeapReportTest, ChangeBetweenTwoMoments) {
@@ -254,8 +254,8 @@ TEST(HeapReportTest, WithoutHeapEvents) {
     EXPECT_EQ(printed.code, 2);
     EXPECT_EQ(printed.out, "");
     EXPECT_EQ(printed.err, "pymemreport: " + file.path() +
-                               ": has no heap events: the run was made with "
-                               "--heap off or stats\n");
+                               ": has no heap events: record them with "
+                               "pymemrun --heap sampled or all\n");
   }
 }
 
@@ -307,13 +307,11 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--interval: expected a time such as 60s or 500ms, found '0s'"},
       {{"history", "--top", "25"},
        "--top: expected a number from 1 to 24, found '25'"},
-      {{"history", "--limit", "3"},
-       "--limit: here --top N says how many places there are"},
-      {{"timeline", "--limit", "3"},
-       "--limit: here --top N says how many places there are"},
+      {{"history", "--limit", "3"}, "--limit 3 needs --gc"},
+      {{"timeline", "--limit", "3"}, "--limit 3 needs --gc"},
       {{"history", "--from", "2", "--to", "1"}, "--to must be after --from"},
       {{"heap", "--color"}, "--color: expected a value, found none"},
-      {{"history", "--svg", "--csv"}, "give one of --csv, --json and --svg"},
+      {{"history", "--svg", "--csv"}, "--svg does not go with --csv"},
   };
   for (const Wrong& each : wrong) {
     std::vector<std::string> options = each.options;

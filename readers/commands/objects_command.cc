@@ -29,7 +29,6 @@ class ObjectsCommand final : public ReportCommand {
             "with EINTR. pymemobj reads the dump.") {}
 
   void AddOptions(CLI::App* app) override;
-  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -41,15 +40,10 @@ void ObjectsCommand::AddOptions(CLI::App* app) {
   AddParsed(
       app, "--pid", &pid_,
       [](absl::string_view text) { return ParseNumber(text, 1, INT_MAX); },
-      "PID", "The program's process, or a traced child's.");
+      "PID", "The program's process, or a traced child's.")
+      ->required();
   AddParsed(app, "--timeout", &timeout_us_, ParseTime, "TIME",
             "Wait so long: 90, 500ms, 5m (60s).");
-}
-
-std::string ObjectsCommand::Problem() const {
-  return pid_ == 0 ? "expected --pid PID, the number of a process that is "
-                     "traced"
-                   : "";
 }
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {

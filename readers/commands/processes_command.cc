@@ -21,7 +21,7 @@ class ProcessesCommand final : public ReportCommand {
       : ReportCommand(
             "processes", "which process took the memory, and which one leaks",
             "Lists the processes of a run: the peak of each, its part of the "
-            "peak of all together, and the line of yours that held "
+            "peak of all, and the line of yours that held "
             "most.\n\nOf one FILE, run.pb, it also reads run.*.pb beside it: "
             "the processes that it began. PSS is the proportional set size: "
             "what processes share is divided among them. A process grows where "
@@ -29,7 +29,7 @@ class ProcessesCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
-    table_.Add(app, 40, ": a row for each process");
+    table_.Add(app, 40, "A row for each process.");
     AddOwn(app);
     files_.AddOutput(app);
   }

@@ -21,7 +21,7 @@ class QueryCommand final : public ReportCommand {
   QueryCommand()
       : ReportCommand(
             "query", "answers a SELECT over the run's tables",
-            "Answers a question in SQL, as in\n\n"
+            "Answers a question in SQL over the run's tables.\n\n"
             "  pymemreport query run.pb \"SELECT function, count(*) FROM "
             "events "
             "GROUP BY 1\"\n\n--tables lists the tables with their columns and "
@@ -39,7 +39,7 @@ class QueryCommand final : public ReportCommand {
                     "Run files, or folders, and a SELECT behind them.")
         ->option_text("FILE... SELECT");
     AddMoment(app, &at_);
-    table_.Add(app, 100, ": a row for each of the answer");
+    table_.Add(app, 100, "The rows of the answer.");
     app->add_flag("--tables", tables_,
                   "List the tables and their columns instead.");
     app->add_flag("--markdown", markdown_, "List them as a page of the docs.");

@@ -25,13 +25,12 @@ class ResidentCommand final : public ReportCommand {
   ResidentCommand()
       : ReportCommand(
             "resident", "who made the pages that are resident at a moment",
-            "Lists who made the pages that are resident at a moment. It needs "
-            "a run with page events.\n\nBytes stand at the place where a page "
+            "Lists who made the pages that are resident at a moment.\n\nBytes "
+            "stand at the place where a page "
             "was first touched. All rows add up to RSS. `unattributed` is what "
             "statm counts beyond the pages known. It may be below 0.") {}
 
   void AddOptions(CLI::App* app) override;
-  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -49,6 +48,9 @@ class ResidentCommand final : public ReportCommand {
 };
 
 void ResidentCommand::AddOptions(CLI::App* app) {
+  needs_.Add(Recorded::kPages);
+  needs_.AddWith("--by", "task", Recorded::kTasks);
+  needs_.AddWith("--owner", "heap", Recorded::kHeap);
   files_.AddOne(app);
   AddMoment(app, &at_);
   AddGroupBy(app, &by_,
@@ -56,10 +58,10 @@ void ResidentCommand::AddOptions(CLI::App* app) {
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
               GroupBy::kMapping, GroupBy::kModule},
              "Group by line (default; your code's), library-line (the "
-             "innermost), function (Python's), file, thread, task (asyncio's), "
-             "mapping (what the "
-             "page is part of), module (the file whose instruction touched "
-             "it).");
+             "innermost), function (Python's), file, thread or task "
+             "(asyncio's). Or by mapping (what the "
+             "page is part of), or module (the file whose instruction "
+             "touched it).");
   AddChoice<std::optional<bool>>(
       app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
       "Charge a page to who touched it first (touch, the default), or to the "
@@ -68,15 +70,9 @@ void ResidentCommand::AddOptions(CLI::App* app) {
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
-  ExcludeValues(app, "--by", {"mapping"}, {"--stacks", "--collapsed"});
+  Exclude(app, {"--by mapping"}, {"--stacks", "--collapsed", "--owner heap"});
   SetUsualOptions(app,
                   {"--at", "--by", "--owner", "--limit", "--csv", "--output"});
-}
-
-std::string ResidentCommand::Problem() const {
-  return by_blocks_.value_or(false) && by_ == GroupBy::kMapping
-             ? "--owner heap has no mappings"
-             : "";
 }
 
 void ResidentCommand::PrintStacks(const ResidentReplay& replay,
@@ -122,15 +118,13 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
 }
 
 int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   RereadFile* const file = run.file();
   if (file == nullptr) return run.code();
   if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
   const auto finder = RunMoments::Of(ReadingOf(file));
   if (finder == nullptr) return kExitFailed;
-  if (SayNoPageEvents(*finder, *file, console)) {
-    return file->whole() ? kExitUsage : file->code();
-  }
+  if (!run.HasNeeded()) return run.code();
   int code = kExitOk;
   const auto at = FindMoment(*finder, at_, file, console, &code);
   if (!at.has_value()) return code;
@@ -138,7 +132,7 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   TaskStepsReader steps(file);
   const bool by_task = by_ == GroupBy::kTask;
   if (by_task) {
-    if (!ReadTaskSteps(file, console, &steps, &code)) return code;
+    if (!ReadTaskSteps(file, &steps, &code)) return code;
     replay.TellTasksApart(&steps);
   }
   if (!run.Read(&replay)) return run.code();

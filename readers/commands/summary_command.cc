@@ -139,7 +139,7 @@ class SummaryCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
-    table_.Add(app, 5, ": of each FILE the same named values");
+    table_.Add(app, 5, "Of each FILE the same named values.");
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_,
                    "With --thread caused, if there are page faults.");
@@ -150,7 +150,8 @@ class SummaryCommand final : public ReportCommand {
           files_.count = 1;
         },
         "Count allocations by size instead, and suggest rates to sample them "
-        "at. It needs heap events.");
+        "at.");
+    needs_.AddWith("--stats", Recorded::kHeap);
     files_.AddOutput(app);
     // Values are of the whole process, sizes of all threads.
     Exclude(app, {"--thread"}, {"--csv", "--json"});
@@ -185,9 +186,8 @@ bool SummaryCommand::PrintText(const FactsReader& facts,
     return false;
   }
   if (!thread_.empty() && !facts.HasCalls() && caused == nullptr) {
-    console.Say(absl::StrCat(facts.shown_name(),
-                             ": --thread needs calls: the run was not made "
-                             "with --trace calls"));
+    console.Say(
+        absl::StrCat(facts.shown_name(), ": ", LackText(Recorded::kCalls)));
     return false;
   }
   PrintFacts(facts, PeakOf(moments), output);

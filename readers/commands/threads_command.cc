@@ -31,8 +31,10 @@ class ThreadsCommand final : public ReportCommand {
             "rows counts the logged events of a thread.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.AddWith("--thread-attribution", "caused", Recorded::kFaults);
+    needs_.AddWith("--thread-attribution", "observed", Recorded::kCalls);
     files_.AddOne(app);
-    table_.Add(app, 20, ": a row for each thread");
+    table_.Add(app, 20, "A row for each thread.");
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_, "Default: caused.");
     AddOwn(app);
@@ -52,20 +54,8 @@ HeapMoment BlocksAt(const FoundMoment& at) {
   return moment;
 }
 
-// What events saw, of a run with calls. Null: there is nothing, which has been
-// said.
-std::unique_ptr<FactsReader> ReadObserved(RunReading* run) {
-  int code = kExitOk;
-  auto facts = FactsReader::ReadAgain(run->file(), run->console(), &code, "");
-  run->Fail(code);
-  if (facts == nullptr || run->Has(facts->HasCalls(), lacks::kCalls)) {
-    return facts;
-  }
-  return nullptr;
-}
-
 int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   RereadFile* const file = run.file();
   if (file == nullptr) return run.code();
   const auto finder = RunMoments::Of(ReadingOf(file));
@@ -76,22 +66,18 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
   HeapMoments heap({BlocksAt(*peak)});
   if (!file->Read({&replay, &heap})) return kExitFailed;
+  if (!run.HasNeeded()) return run.code();
   ThreadFacts facts = {&replay, heap.has_heap_events() ? &heap : nullptr};
   std::unique_ptr<FactsReader> observed;
   if (attribution_ == Attribution::kObserved) {
-    observed = ReadObserved(&run);
-    if (observed == nullptr) return run.code();
+    observed = FactsReader::ReadAgain(file, console, &code, "");
+    if (observed == nullptr) return code;
     facts.observed = &observed->profile();
     facts.unseen_bytes = observed->UnseenBytes();
   }
-  if (attribution_ == Attribution::kCaused && !replay.KnowsPages()) {
-    SayNoCause(file->shown_name(), console);
-    return file->whole() ? kExitUsage : run.code();
-  }
   ThreadFilter keep(thread_, &replay.index());
-  if (!run.Has(facts.knows_growth() || facts.heap != nullptr,
-               lacks::kMemoryOfThreads) ||
-      !run.HasThread(&keep)) {
+  const bool knows = facts.knows_growth() || facts.heap != nullptr;
+  if (!(knows || file->Has(Recorded::kThreadMemory)) || !run.HasThread(&keep)) {
     return run.code();
   }
   table_.Print(ThreadHeading(facts), ThreadTable(facts, &keep, table_.limit()),

@@ -30,6 +30,8 @@ class TopCommand final : public ReportCommand {
             "page faults.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.AddWith("--by", "task", Recorded::kTasks);
+    needs_.AddWith("--thread-attribution", "caused", Recorded::kFaults);
     files_.AddSeveral(app);
     AddGroupBy(
         app, &by_,
@@ -116,7 +118,7 @@ bool TopCommand::Open(const Console& console, Input* input, int* code) const {
   int why = kExitOk;
   if (NeedsSteps()) {
     input->tasks = std::make_unique<TaskStepsReader>(file);
-    if (!ReadTaskSteps(file, console, input->tasks.get(), &why)) {
+    if (!ReadTaskSteps(file, input->tasks.get(), &why)) {
       return failed(why);
     }
   }
@@ -143,7 +145,7 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
         facts->shown_name(),
         NeedsSteps() ? ": --by task needs calls or page faults: record them "
                        "with pymemrun --trace calls,pages,tasks"
-                     : absl::StrCat(": ", lacks::kCalls)));
+                     : absl::StrCat(": ", LackText(Recorded::kCalls))));
   } else {
     facts->AddTo(profile);
     facts->AddCost(cost);

@@ -22,16 +22,17 @@ class UnsharedCommand final : public ReportCommand {
       : ReportCommand(
             "unshared", "which line or gc un-shared a forked process's memory",
             "Lists which lines, and which garbage collections, un-shared the "
-            "memory that forked processes had in common with their parents. It "
-            "needs page faults.\n\nA forked process begins with its parent's "
+            "memory that forked processes had in common with their "
+            "parents.\n\nA forked process begins with its parent's "
             "pages. Its first write to each makes a copy. Garbage collection "
             "writes to every object that it looks at. After gc.freeze() it "
             "leaves out the objects there were. Of one FILE, run.pb, it also "
             "reads run.*.pb beside it, as `processes` does.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.Add(Recorded::kFaults);
     files_.AddSeveral(app);
-    table_.Add(app, 20, ": a row for each place in each process");
+    table_.Add(app, 20, "A row for each place in each process.");
     AddOwn(app);
     files_.AddOutput(app);
   }
@@ -120,11 +121,11 @@ std::vector<UnsharedPages> KnownOf(const Files& files, const Console& console) {
     } else if (header.page_period() != 0) {
       ++brief;
     } else {
-      console.Say(absl::StrCat(
-          file.shown_name, ": ",
-          header.page_scan()
-              ? "pages were scanned: nobody saw who wrote to them"
-              : "has no page events: the run was not made with --trace pages"));
+      console.Say(
+          absl::StrCat(file.shown_name, ": ",
+                       header.page_scan()
+                           ? "pages were scanned: nobody saw who wrote to them"
+                           : LackText(Recorded::kFaults)));
     }
   }
   if (brief > 0) {

@@ -238,8 +238,8 @@ TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
   TempFile without(SmallRun().Build());
   printed = Report({"counters", without.path()});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr(": has no counters; pymemrun --trace "
-                                     "calls,pages,counters records them\n"));
+  EXPECT_THAT(printed.err, HasSubstr(": has no counters: record them with "
+                                     "pymemrun --trace counters\n"));
   CountersRun deaf;
   deaf.gc_runs = false;
   TempFile no_gc(deaf.Build());

@@ -200,7 +200,7 @@ TEST(HeapHistoryTest, OfOneThreadOrOfSomeFilesTheRestIsOther) {
   const Printed wrong =
       History(file.path(), {"--by", "module", "--file", "job.py"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--file and --exclude take --by line"));
+  EXPECT_THAT(wrong.err, HasSubstr("--file job.py needs --by line, "));
 }
 
 // 10 blocks of 1000 bytes that go, 4 that stay, 3 that come late.

@@ -17,13 +17,8 @@ bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
   *code = std::max(*code, file->code());
   if (!read) *code = std::max(*code, kExitFailed);
   if (!read) return false;
-  if (replay->has_heap_events()) return true;
-  console.Say(absl::StrCat(
-      file->shown_name(),
-      file->whole()
-          ? ": has no heap events: the run was made with --heap off or stats"
-          : ": no heap events in what could be read"));
-  if (file->whole()) *code = kExitUsage;
+  if (file->Has(Recorded::kHeap)) return true;
+  *code = file->code();
   return false;
 }
 

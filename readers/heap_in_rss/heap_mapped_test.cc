@@ -145,7 +145,8 @@ TEST(HeapMappedTest, ReservedNeedsARunWithNative) {
   const Printed printed = Report({"heap", file.path(), "--reserved"});
   EXPECT_EQ(printed.code, kExitUsage);
   EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, HasSubstr(": --reserved needs a run with --native"));
+  EXPECT_THAT(printed.err,
+              HasSubstr(": has no allocations of C code: record them "));
 }
 
 TEST(HeapMappedTest, AChangeOfItIsBesideThoseOfBlocks) {

@@ -245,10 +245,11 @@ TEST(TimelineThreadsTest, OptionsOfPlacesAreRefused) {
   CallRun run;
   Printed printed = run.Report({"timeline", "--threads", "--by", "line"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--threads has lanes, and no places"));
+  EXPECT_THAT(printed.err, HasSubstr("--by line does not go with --threads"));
   printed = run.Report({"timeline", "--threads", "--format", "csv"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--threads is a picture"));
+  EXPECT_THAT(printed.err,
+              HasSubstr("--threads does not go with --format csv"));
 }
 
 }  // namespace

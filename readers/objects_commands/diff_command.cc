@@ -43,8 +43,9 @@ class DiffCommand final : public ObjectsCommand {
                    {"line", By::kLine},
                    {"dominator", By::kDominator}},
                   "GROUP",
-                  "A row for each type (type, the default), for each line that "
-                  "allocated the objects (line), or for each object by what it "
+                  "A row for each type (type, the default), each line that "
+                  "allocated the objects (line), or each object "
+                  "by what it "
                   "keeps alive (dominator).");
     AddTable(app, 20, "type, line or object");
   }

@@ -107,8 +107,8 @@ void ObjectsCommand::AddFile(CLI::App* app) {
 
 void ObjectsCommand::AddIndex(CLI::App* app) {
   app->add_option("--index", index_,
-                  "Use this index of the dump (FILE.idx, where it is there); "
-                  "none: none.")
+                  "Use this index of the dump (FILE.idx, if it exists); none "
+                  "uses no index.")
       ->option_text("PATH");
 }
 
@@ -137,9 +137,8 @@ void ObjectsCommand::AddWhere(CLI::App* app) {
                                         std::string(status.message()));
            }
          },
-         "Only objects such that type=dict, module=app*, value=x*, "
-         "line=app.py:12, size>=1M or length>9. May be given several times: "
-         "all must hold.")
+         "Only objects for which this holds: type=dict, module=app*, value=x*, "
+         "line=app.py:12, size>=1M or length>9. Repeatable: all must hold.")
       ->option_text("CONDITION")
       ->allow_extra_args(false)
       ->trigger_on_parse();
@@ -148,13 +147,7 @@ void ObjectsCommand::AddWhere(CLI::App* app) {
 
 void ObjectsCommand::AddTable(CLI::App* app, uint64_t usual,
                               const std::string& rows) {
-  table_.FormatOptions::Add(app, absl::StrCat(": a row for each ", rows));
-  table_.usual_limit = usual;
-  AddParsed(
-      app, "--limit", &table_.given_limit,
-      [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
-      absl::StrCat("List at most N rows (", usual,
-                   usual == 0 ? ": all)." : "); 0: all."));
+  table_.Add(app, usual, absl::StrCat("A row for each ", rows, "."));
   files_.AddOutput(app);
 }
 

@@ -129,11 +129,7 @@ class ShowCommand final : public OneObjectCommand {
     ExcludeEachOther(app, {"--parents", "--children", "--refs"});
     AddWhere(app);
     AddTable(app, 40, "object");
-  }
-  std::string Problem() const override {
-    return where_.any() && !next_to_.has_value()
-               ? "--where goes with --parents, --children or --refs"
-               : "";
+    Need(app, {"--where"}, "--parents|--children|--refs");
   }
   bool ShowsAllocations() const override { return !next_to_.has_value(); }
   // What is next to the object.

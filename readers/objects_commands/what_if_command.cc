@@ -70,7 +70,7 @@ class WhatIfCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "what-if", "what heap and RSS would lose with an object, or a type",
             "Says how many bytes of the heap would go with an object, or with "
-            "all objects of a type together, and how much RSS would "
+            "all objects of a type, and how much RSS would "
             "return. It needs the run file of a run that recorded each "
             "allocation and each page.\n\nWith --types it lists what would go "
             "by its types, their own bytes and those of all that only they "

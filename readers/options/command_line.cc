@@ -107,28 +107,8 @@ std::string UnknownOption(const CLI::App& app,
   return "";
 }
 
-// An option as it was given: "--by task", "--csv".
-std::string AsGiven(const CLI::App& app, absl::string_view name) {
-  const CLI::Option* const option = app.get_option_no_throw(std::string(name));
-  const bool has_value = option != nullptr && option->count() == 1 &&
-                         option->get_items_expected_max() != 0;
-  return absl::StrCat(
-      name,
-      has_value ? absl::StrCat(" ", TerminalText(option->results()[0])) : "");
-}
-
-std::string TextOf(const CLI::App& app, const CLI::ParseError& error) {
+std::string TextOf(const CLI::ParseError& error) {
   const std::string text = TerminalText(OneLine(error.what()));
-  const std::pair<absl::string_view, absl::string_view> excluded =
-      absl::StrSplit(text, absl::MaxSplits(" excludes ", 1));
-  if (error.get_name() == "ExcludesError") {
-    return absl::StrCat(AsGiven(app, excluded.first), " does not go with ",
-                        AsGiven(app, excluded.second));
-  }
-  if (error.get_name() == "RequiresError") {
-    return absl::StrReplaceAll(text, {{" requires ", " goes with "}}) +
-           " alone";
-  }
   // CLI11 counts what is required.
   if (error.get_name() != "ArgumentMismatch") return text;
   return text.substr(0, text.find(':')) + ": expected a value, found none";
@@ -153,7 +133,7 @@ std::optional<int> ParseArguments(CLI::App* app,
     // Also where an option before it has a wrong value.
     const bool all = app->count("--help-all") > 0;
     if (all || app->count("--help") > 0) {
-      return PrintText(console, HelpText(*app, all));
+      return PrintText(console, HelpText(app, all));
     }
     // An unknown option tells more than what CLI11 misses because of it.
     const std::string unknown = UnknownOption(*app, arguments);
@@ -162,7 +142,7 @@ std::optional<int> ParseArguments(CLI::App* app,
       return kExitUsage;
     }
     std::string problem = Problem(*app);
-    if (problem.empty()) problem = TextOf(*app, error);
+    if (problem.empty()) problem = TextOf(error);
     console.Usage(problem);
     return kExitUsage;
   }

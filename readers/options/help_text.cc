@@ -5,14 +5,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "readers/options/conflicts.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr size_t kWidth = 80;
 
-// "-o, --output PATH".
-std::string NameOf(const CLI::Option& option) {
+// "-o, --output PATH"; with `words`, "--color auto|always|never".
+std::string NameOf(const CLI::Option& option, bool words) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) {
     names.push_back("-" + name);
@@ -21,7 +22,11 @@ std::string NameOf(const CLI::Option& option) {
     names.push_back("--" + name);
   }
   if (names.empty()) return option.get_name(/*positional=*/true);
-  const std::string& value = option.get_option_text();
+  std::string type = option.get_type_name();
+  type.resize(std::min(type.find(':'), type.size()));  // rules stand behind it
+  const bool has_words = type.find('|') != std::string::npos;
+  const std::string value =
+      words && has_words ? type : option.get_option_text();
   return absl::StrCat(absl::StrJoin(names, ", "), value.empty() ? "" : " ",
                       value);
 }
@@ -77,22 +82,25 @@ std::string HelpRow(const std::string& name, const std::string& meaning,
                       Wrapped(meaning, margin), "\n");
 }
 
-std::string HelpText(const CLI::App& app, bool all) {
+std::string HelpText(CLI::App* app, bool all) {
   std::string text;
   for (const absl::string_view paragraph :
-       absl::StrSplit(app.get_description(), "\n\n")) {
+       absl::StrSplit(app->get_description(), "\n\n")) {
     if (!all && !text.empty()) break;
     absl::StrAppend(&text, Wrapped(paragraph, ""), "\n\n");
   }
-  absl::StrAppend(&text, UsageOf(app), "\n");
-  for (const CLI::Option* option : app.get_options()) {
+  absl::StrAppend(&text, UsageOf(*app), "\n");
+  for (CLI::Option* option :
+       app->get_options([](CLI::Option*) { return true; })) {
     if (option->get_group().empty()) continue;
     if (all || option->get_group() != kMoreOptions) {
-      text += HelpRow(NameOf(*option), option->get_description());
+      text += HelpRow(NameOf(*option, all),
+                      absl::StrCat(option->get_description(),
+                                   all ? NotesOf(app, option) : ""));
     }
   }
   if (!all) {
-    absl::StrAppend(&text, "\n", app.get_name(),
+    absl::StrAppend(&text, "\n", app->get_name(),
                     " --help-all tells of all options.\n");
   }
   return text;

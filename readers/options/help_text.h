@@ -17,8 +17,8 @@ void SetUsualOptions(CLI::App* app, const std::vector<std::string>& names);
 
 // What the program does, its usage, its options, 80 characters wide. An empty
 // line stands between paragraphs of the description. Not `all`: of these the
-// first, of the options the usual ones.
-std::string HelpText(const CLI::App& app, bool all);
+// first, of the options the usual ones, without what they do not go with.
+std::string HelpText(CLI::App* app, bool all);
 
 // A row of two columns, 80 characters wide: a name, and what it means.
 std::string HelpRow(const std::string& name, const std::string& meaning,

@@ -48,39 +48,4 @@ absl::Status ExpectedOneOf(const std::vector<absl::string_view>& names,
   return Expected(list, found);
 }
 
-void Exclude(CLI::App* app, const std::vector<std::string>& these,
-             const std::vector<std::string>& others) {
-  for (const std::string& name : these) {
-    CLI::Option* const option = app->get_option(name);
-    for (const std::string& other : others) {
-      option->excludes(app->get_option(other));
-    }
-  }
-}
-
-void ExcludeValues(CLI::App* app, const std::string& name,
-                   const std::vector<std::string>& values,
-                   const std::vector<std::string>& others) {
-  // Values are looked at before conflicts are.
-  app->get_option(name)->check([=](const std::string& value) {
-    if (std::count(values.begin(), values.end(), value) > 0) {
-      Exclude(app, {name}, others);
-    }
-    return std::string();
-  });
-}
-
-void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names) {
-  for (size_t i = 1; i < names.size(); ++i) {
-    Exclude(app, {names[i]}, {names.begin(), names.begin() + i});
-  }
-}
-
-void Need(CLI::App* app, const std::vector<std::string>& these,
-          const std::string& needed) {
-  for (const std::string& name : these) {
-    app->get_option(name)->needs(app->get_option(needed));
-  }
-}
-
 }  // namespace pymemrun

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "readers/options/conflicts.h"
 
 namespace pymemrun {
 
@@ -54,13 +55,13 @@ CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* target,
 template <typename T>
 using Choices = std::vector<std::pair<absl::string_view, T>>;
 
-// Adds an option whose value is one of some words.
+// Adds an option whose value is one of some words. The one that *target has is
+// the default.
 template <typename T>
 CLI::Option* AddChoice(CLI::App* app, const std::string& name, T* target,
                        Choices<T> choices, const std::string& value_name,
                        const std::string& help) {
-  const auto parse = [choices = std::move(choices)](
-                         absl::string_view text) -> absl::StatusOr<T> {
+  const auto parse = [choices](absl::string_view text) -> absl::StatusOr<T> {
     std::vector<absl::string_view> words;
     for (const auto& [word, value] : choices) {
       if (word == text) return value;
@@ -68,22 +69,15 @@ CLI::Option* AddChoice(CLI::App* app, const std::string& name, T* target,
     }
     return ExpectedOneOf(words, text);
   };
-  return AddParsed(app, name, target, parse, value_name, help);
+  CLI::Option* const option =
+      AddParsed(app, name, target, parse, value_name, help);
+  std::string words;
+  for (const auto& [word, value] : choices) {
+    words.append(words.empty() ? "" : "|").append(word.data(), word.size());
+    if (value == *target) option->default_str(std::string(word));
+  }
+  return option->type_name(words);  // --help-all has it
 }
-
-// Conflicts, of options that were added before; a usage error names both.
-// Each of `these` goes with none of `others`.
-void Exclude(CLI::App* app, const std::vector<std::string>& these,
-             const std::vector<std::string>& others);
-// The same of an option that has one of some values.
-void ExcludeValues(CLI::App* app, const std::string& name,
-                   const std::vector<std::string>& values,
-                   const std::vector<std::string>& others);
-// At most one of these may be given.
-void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names);
-// Each of `these` goes with `needed` alone.
-void Need(CLI::App* app, const std::vector<std::string>& these,
-          const std::string& needed);
 
 }  // namespace pymemrun
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "readers/places/place.h"
-#include "readers/run/file_glob.h"
+#include "text/file_glob.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

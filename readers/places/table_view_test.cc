@@ -96,8 +96,7 @@ TEST(TableViewTest, ListsFilesThatMatch) {
   const Printed wrong =
       Of(run, "heap", {"--file", "job.py", "--by", "thread", "--csv"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err,
-              HasSubstr("--by thread does not go with --file job.py"));
+  EXPECT_THAT(wrong.err, HasSubstr("--file job.py needs --by line, "));
   EXPECT_THAT(Of(run, "heap", {"--file", "job.py", "--stacks"}).err,
               HasSubstr("--file job.py does not go with --stacks"));
 }

@@ -62,11 +62,10 @@ void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
     replay->Finish();
   }
   if (replay->has_heap_events()) return;
-  throw py::value_error(absl::StrCat(
-      file.shown_name(),
-      result.has_header
-          ? ": has no heap events: the run was made with --heap off"
-          : ": no heap events in what could be read"));
+  throw py::value_error(absl::StrCat(file.shown_name(), ": ",
+                                     result.has_header
+                                         ? LackText(Recorded::kHeap)
+                                         : UnreadText(Recorded::kHeap)));
 }
 
 // By places with lines, or by names.

@@ -8,7 +8,8 @@ namespace pymemrun {
 void CallAttribution::Add(CLI::App* app) {
   AddAttribution(app, &given_,
                  "Observed is what the process's RSS changed by between CALL "
-                 "and RETURN. (caused where there are page faults)");
+                 "and RETURN. The default is caused, where there are page "
+                 "faults.");
 }
 
 bool CallAttribution::Read(RereadFile* file, const Console& console) {

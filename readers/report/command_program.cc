@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "format/stream/byte_io.h"
 #include "readers/options/command_line.h"
 #include "readers/options/help_text.h"
@@ -104,10 +105,19 @@ std::string AllOptionsHelp(const Console& console,
                            const CommandList& commands) {
   std::string text;
   for (const auto& command : commands) {
-    CLI::App app(command->about(),
-                 absl::StrCat(console.program, " ", command->name()));
-    command->AddOptions(&app);
-    absl::StrAppend(&text, "\n", HelpText(app, /*all=*/true));
+    const auto app = command->MakeParser(console.program);
+    absl::StrAppend(&text, "\n", HelpText(app.get(), /*all=*/true));
+  }
+  absl::StrAppend(&text, "\nOld names:\n");
+  for (const auto& command : commands) {
+    for (const OldName& old : command->OldNames()) {
+      absl::StrAppend(
+          &text,
+          HelpRow(old.name,
+                  absl::StrCat(command->name(), old.words.empty() ? "" : " ",
+                               absl::StrJoin(old.words, " ")),
+                  /*name_width=*/13));
+    }
   }
   return text;
 }
@@ -134,18 +144,17 @@ void SayUnknownCommand(const std::string& name, const CommandList& commands,
 std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
                                 const Console& console,
                                 ReportCommand* command) {
-  CLI::App app(command->about(),
-               absl::StrCat(console.program, " ", command->name()));
-  command->AddOptions(&app);
+  const auto app = command->MakeParser(console.program);
   std::vector<std::string> words = command->words();
   words.insert(words.end(), arguments.begin(), arguments.end());
   const std::optional<int> ended =
-      ParseArguments(&app, command->Prepared(std::move(words)), console);
+      ParseArguments(app.get(), command->Prepared(std::move(words)), console);
   if (ended.has_value()) return ended;
   for (const char* name : {"--csv", "--json", "--collapsed"}) {
-    const CLI::Option* const option = app.get_option_no_throw(name);
+    const CLI::Option* const option = app->get_option_no_throw(name);
     if (option != nullptr && option->count() > 0) command->SetForMachines(true);
   }
+  command->TakeNeeds(*app);
   std::string problem = command->Problem();
   if (problem.empty()) problem = command->files().Problem();
   const std::string& output = command->files().output;

@@ -22,7 +22,7 @@ int ProgramMain(const char* name, int argc, char** argv, Program* run);
 using CommandList = std::vector<std::unique_ptr<ReportCommand>>;
 
 // What --help-all of each command prints, one behind the other, each after an
-// empty line.
+// empty line; and their old names.
 std::string AllOptionsHelp(const Console& console, const CommandList& commands);
 
 // Null: no command goes by that name, an old one neither.

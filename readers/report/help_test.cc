@@ -62,7 +62,7 @@ TEST(HelpTest, HelpAllNamesEveryOption) {
   }
 }
 
-TEST(HelpTest, OldNamesStandInNoList) {
+TEST(HelpTest, OldNamesStandBehindAllOthers) {
   const std::string all = Report({"--help-all"}).out;
   for (const auto& command : ReportCommands()) {
     for (const OldName& old : command->OldNames()) {
@@ -71,6 +71,8 @@ TEST(HelpTest, OldNamesStandInNoList) {
       EXPECT_THAT(printed.out, StartsWith("Old name of " + command->name() +
                                           (old.words.empty() ? "." : " --")));
       EXPECT_THAT(all, Not(HasSubstr("Usage: pymemreport " + old.name + " ")));
+      EXPECT_THAT(all.substr(all.find("\nOld names:\n")),
+                  HasSubstr("\n  " + old.name + "  "));
     }
   }
 }

@@ -8,11 +8,6 @@
 #include "text/report_text.h"
 
 namespace pymemrun {
-namespace {
-
-constexpr uint64_t kMostTop = 24;  // series that can be told apart
-
-}  // namespace
 
 void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
   app->add_option("FILE", paths, help)->required()->option_text(usage);
@@ -34,8 +29,8 @@ void FileOptions::AddSeveral(CLI::App* app) {
 
 void FileOptions::AddOutput(CLI::App* app) {
   app->add_option("-o,--output", output,
-                  "Write to PATH. An older file there is replaced only if all "
-                  "went well.")
+                  "Write to PATH instead of standard output. An older file "
+                  "there is replaced only if all went well.")
       ->option_text("PATH");
   AddChoice<ColorMode>(
       app, "--color", &colors,
@@ -43,8 +38,8 @@ void FileOptions::AddOutput(CLI::App* app) {
        {"always", ColorMode::kAlways},
        {"never", ColorMode::kNever}},
       "WHEN",
-      "Print colours on a terminal (auto, the default), always "
-      "or never.");
+      "Print colours on a terminal without $NO_COLOR (auto, the default), "
+      "always or never.");
 }
 
 std::vector<std::string> FileOptions::All() const {
@@ -65,8 +60,9 @@ std::string FileOptions::Problem() const {
 }
 
 void FormatOptions::Add(CLI::App* app, const std::string& rows) {
-  app->add_flag("--csv", csv, absl::StrCat("Print CSV", rows, "."));
-  app->add_flag("--json", json, absl::StrCat("Print JSON", rows, "."));
+  const std::string more = rows.empty() ? "" : " " + rows;
+  app->add_flag("--csv", csv, absl::StrCat("Print CSV.", more));
+  app->add_flag("--json", json, absl::StrCat("Print JSON.", more));
   ExcludeEachOther(app, {"--csv", "--json"});
 }
 
@@ -82,8 +78,8 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
   AddParsed(
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
-      absl::StrCat("List at most N places (", usual,
-                   usual == 0 ? ": all)." : "; CSV and JSON: all); 0: all."));
+      absl::StrCat("List at most N rows (", usual,
+                   usual == 0 ? ": all)." : "; CSV and JSON: all). 0: all."));
 }
 
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
@@ -95,13 +91,11 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
   };
   add_globs("--file",
             absl::StrCat("List ", what,
-                         "files that match GLOB, or whose last parts do. May "
-                         "be given several times."),
+                         "files that match GLOB, or whose path ends so: "
+                         "etl.py, pandas/*. Repeatable."),
             &view->files);
   add_globs("--exclude",
-            absl::StrCat("List ", what,
-                         "other files than these. May be given several "
-                         "times."),
+            absl::StrCat("List ", what, "other files than these. Repeatable."),
             &view->excluded);
 }
 
@@ -123,15 +117,9 @@ void TableOptions::Print(absl::string_view heading, Table table,
   PrintTable(table, format(), output);
 }
 
-std::string FilesProblem(const TableView& view, GroupBy by) {
-  if (!view.chooses_files() || HasLines(by) || by == GroupBy::kFile) return "";
-  return "--file and --exclude take --by line, library-line, function or file";
-}
-
 void AddThread(CLI::App* app, std::string* thread) {
   app->add_option("--thread", *thread,
-                  "Show threads alone that have this name, match it as a "
-                  "pattern, or have this number.")
+                  "Show only threads with this name, pattern or id.")
       ->option_text("NAME|ID");
 }
 
@@ -149,9 +137,7 @@ void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
 }
 
 void SayNoCause(absl::string_view shown_name, const Console& console) {
-  console.Say(absl::StrCat(shown_name,
-                           ": --thread-attribution caused needs page faults, "
-                           "which the run does not have"));
+  console.Say(absl::StrCat(shown_name, ": ", LackText(Recorded::kFaults)));
 }
 
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
@@ -164,14 +150,14 @@ bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
 
 void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
   Add(app, usual);
-  app->add_option("--sort", view.sort,
-                  "Sort by a column, such as file or live.")
+  app->add_option(
+         "--sort", view.sort,
+         "Sort by a column, such as file or live: sizes go down, names "
+         "up.")
       ->option_text("COLUMN");
   AddFiles(app, "", &view);
   AddThread(app, &thread);
-  ExcludeValues(app, "--by",
-                {"thread", "task", "allocator", "module", "mapping"},
-                {"--file", "--exclude"});
+  Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
 }
 
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
@@ -212,8 +198,10 @@ void StackOptions::Print(const PlaceTree& tree, const TableOptions& options,
 }
 
 void StackOptions::Add(CLI::App* app) {
-  app->add_flag("--stacks", stacks,
-                "Print a tree of call stacks. --limit N then counts frames.");
+  app->add_flag(
+      "--stacks", stacks,
+      "Print a tree of call stacks. --limit N then counts frames; self "
+      "is without the frames below.");
   app->add_flag("--collapsed", collapsed,
                 "Print a line for each stack, frame;frame;frame bytes, for "
                 "tools that draw flame graphs.");
@@ -232,8 +220,8 @@ void AddGroupBy(CLI::App* app, GroupBy* by,
 void AddOwn(CLI::App* app) {
   app->add_option_function<std::vector<std::string>>(
          "--own", OwnCode::SetPatterns,
-         "Take files that match GLOB, or whose last parts do, for your own "
-         "code, and no others. May be given several times.")
+         "Treat only files that match GLOB as your code. GLOB may match the "
+         "end of a path. Repeatable.")
       ->option_text("GLOB")
       ->allow_extra_args(false);
 }
@@ -244,8 +232,9 @@ template <typename Target>
 void AddMomentTo(CLI::App* app, Target* moment) {
   AddParsed(app, "--at", moment, ParseMoment, "T",
             "Show this moment: peak (default; the highest RSS), heap-peak (the "
-            "most live bytes), end (of the program's code), exit (after "
-            "finalization), a time (1.5, 1500ms, 50%), or a mark's label.");
+            "most live bytes), end (of the program's code) "
+            "or exit (after finalization). Or a time (1.5, 1500ms, 50%), "
+            "or a mark's label.");
 }
 
 }  // namespace
@@ -254,15 +243,6 @@ void AddMoment(CLI::App* app, Moment* moment) { AddMomentTo(app, moment); }
 
 void AddMoment(CLI::App* app, std::optional<Moment>* moment) {
   AddMomentTo(app, moment);
-}
-
-void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
-            const std::string& help) {
-  AddParsed(
-      app, "--top", top,
-      [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
-      "N", absl::StrCat(help, " (", usual, ")."));
-  Refuse(app, "--limit", "here --top N says how many places there are");
 }
 
 void Refuse(CLI::App* app, const std::string& name, const std::string& why) {

@@ -45,7 +45,7 @@ struct FileOptions {
 struct FormatOptions {
   bool csv = false, json = false;
 
-  // `rows`: what a row is, where that is not a place.
+  // `rows`: a sentence that says what a row is, where that is not a place.
   void Add(CLI::App* app, const std::string& rows = "");
   TableFormat format() const;
   bool as_text() const { return format() == TableFormat::kText; }
@@ -71,8 +71,6 @@ struct TableOptions : FormatOptions {
 
 // --file and --exclude. `what` is chosen by them: places, series.
 void AddFiles(CLI::App* app, const std::string& what, TableView* view);
-// Whether the places have no files to choose among; empty: nothing is wrong.
-std::string FilesProblem(const TableView& view, GroupBy by);
 
 // --thread.
 void AddThread(CLI::App* app, std::string* thread);
@@ -123,10 +121,6 @@ void AddOwn(CLI::App* app);
 void AddMoment(CLI::App* app, Moment* moment);
 // Nothing: it was not given.
 void AddMoment(CLI::App* app, std::optional<Moment>* moment);
-
-// --top, of series that can be told apart.
-void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
-            const std::string& help);
 
 // An option of other commands, which this one refuses and says why.
 void Refuse(CLI::App* app, const std::string& name, const std::string& why);

@@ -29,13 +29,15 @@ struct PeakOptions {
   }
   void AddRule(CLI::App* app) {
     AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
-              "A peak is a call that changed RSS by more than SIZE (200K).");
+              "A peak is a call that changed RSS by more than SIZE, up or "
+              "down (200K).");
     AddParsed(
         app, "--min-time", &rule.min_time_us, ParseTime, "TIME",
         "Keep a peak that is more than TIME (2, 500ms) after the last one kept "
-        "(a hundredth of the run)...");
+        "(a hundredth of the run).");
     AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
-              "... or differs from it by more than SIZE (500K).");
+              "Keep also a peak that differs from it by more than SIZE "
+              "(500K).");
   }
 };
 

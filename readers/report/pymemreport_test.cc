@@ -338,7 +338,7 @@ TEST(PymemreportTest, TopOfARunWithoutCallsSaysSo) {
   const Printed printed = Report({"top", file.path()});
   EXPECT_EQ(printed.code, 2);
   EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, HasSubstr(": has no calls: the run was not made"));
+  EXPECT_THAT(printed.err, HasSubstr(": has no calls: record them"));
 }
 
 TEST(PymemreportTest, AMissingFooterIsNoFailure) {

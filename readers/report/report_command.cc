@@ -21,6 +21,15 @@ bool ReportCommand::GoesBy(const std::string& name) {
   return false;
 }
 
+std::unique_ptr<CLI::App> ReportCommand::MakeParser(
+    const std::string& program) {
+  auto app =
+      std::make_unique<CLI::App>(about_, absl::StrCat(program, " ", name_));
+  AddOptions(app.get());
+  needs_.AddToHelp(app.get());
+  return app;
+}
+
 int ReportCommand::RunEach(const Console& console, OutputBuffer* output) {
   if (files_.count != 1 || files_.paths.size() == 1) {
     return Run(console, output);

@@ -12,6 +12,7 @@
 #include "CLI/CLI.hpp"
 #include "readers/output/output_buffer.h"
 #include "readers/report/option_groups.h"
+#include "readers/report/run_needs.h"
 #include "readers/run/console.h"
 #include "readers/run/run_files.h"
 
@@ -44,6 +45,12 @@ class ReportCommand {
   // What the user's arguments begin with: the words of the old name, if any.
   const std::vector<std::string>& words() const { return words_; }
   const FileOptions& files() const { return files_; }
+  // Its parser: name, help, options and what these need of a run.
+  std::unique_ptr<CLI::App> MakeParser(const std::string& program);
+  // What the options that were parsed need of a run.
+  void TakeNeeds(const CLI::App& parsed) { needed_ = needs_.Of(parsed); }
+  const RunNeeds& needs() const { return needs_; }
+  const std::vector<Recorded>& needed() const { return needed_; }
   // What is in a folder stands for it: run files, if it takes these.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
   void SetOutput(std::string path) { files_.output = std::move(path); }
@@ -56,7 +63,8 @@ class ReportCommand {
   // Runs it; of several files, where it takes one, for one after the other.
   int RunEach(const Console& console, OutputBuffer* output);
 
-  // Adds its options, whose values go straight to its members.
+  // Adds its options, whose values go straight to its members; and to needs_
+  // what it needs.
   virtual void AddOptions(CLI::App* app) = 0;
   // Its arguments as the parser is to see them.
   virtual std::vector<std::string> Prepared(
@@ -75,9 +83,11 @@ class ReportCommand {
 
  protected:
   FileOptions files_;
+  RunNeeds needs_;
   size_t files_before_ = 1;
 
  private:
+  std::vector<Recorded> needed_;
   bool for_machines_ = false;
   std::string name_;
   std::vector<std::string> words_;

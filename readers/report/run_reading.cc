@@ -26,7 +26,13 @@ bool RunReading::Find(const RangeOptions& options, TimeRange* range) {
 }
 
 bool RunReading::Read(ReplayVisitor* replay) {
-  return file_ != nullptr && (file_->Read(replay) || Fail(kExitFailed));
+  return file_ != nullptr && (file_->Read(replay) || Fail(kExitFailed)) &&
+         HasNeeded();
+}
+
+bool RunReading::HasNeeded() {
+  return std::all_of(needed_.begin(), needed_.end(),
+                     [this](Recorded what) { return file_->Has(what); });
 }
 
 bool RunReading::Has(bool there, absl::string_view lacking) {

@@ -126,17 +126,6 @@ std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
   return finder;
 }
 
-bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
-                     const Console& console) {
-  if (replay.has_page_events()) return false;
-  const bool whole = file.whole();
-  console.Say(absl::StrCat(
-      file.shown_name(),
-      whole ? ": has no page events: the run was not made with --trace pages"
-            : ": no page events in what could be read"));
-  return true;
-}
-
 bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
   return bytes >= peak_bytes - peak_bytes / 100;
 }

@@ -199,15 +199,14 @@ TEST(TimelineTest, UsageErrors) {
   const std::string run = PageEventsRun().Build();
   EXPECT_THAT(TimelineOf(run, {"--format", "png"}).err,
               HasSubstr("--format: expected svg or csv, found 'png'"));
-  EXPECT_THAT(
-      TimelineOf(run, {"--by", "mapping"}).err,
-      HasSubstr("line, function, file, thread or heap, found 'mapping'"));
+  EXPECT_THAT(TimelineOf(run, {"--by", "mapping"}).err,
+              HasSubstr("allocator, module, stack or heap, found 'mapping'"));
   EXPECT_THAT(TimelineOf(run, {"--top", "0"}).err,
               HasSubstr("--top: expected a number from 1 to 24, found '0'"));
   EXPECT_THAT(TimelineOf(run, {"--format", "csv", "--svg"}).err,
-              HasSubstr("give one of --csv, --json and --svg"));
+              HasSubstr("--format csv does not go with --svg"));
   EXPECT_THAT(TimelineOf(run, {"--interval", "1s"}).err,
-              HasSubstr("--interval goes with --of heap"));
+              HasSubstr("--interval 1s needs --of heap"));
 }
 
 TEST(TimelineTest, CsvHasTwoNames) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "readers/run/file_glob.h"
+#include "text/file_glob.h"
 
 namespace pymemrun {
 namespace {

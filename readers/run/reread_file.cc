@@ -78,6 +78,8 @@ class ShownReading {
 // Hands on all records to each of several visitors, and keeps the footer.
 class Readings final : public RecordVisitor {
  public:
+  explicit Readings(Recordings* recorded) : recorded_(recorded) {}
+
   void Add(RecordVisitor* to) {
     to_.push_back({to, to->heap_use()});
     heap_use_ = std::max(heap_use_, to->heap_use());
@@ -97,6 +99,7 @@ class Readings final : public RecordVisitor {
     }
   }
   bool OnHeap(const HeapEvent* events, size_t count) override {
+    recorded_->Add(Recorded::kHeap);
     return Give([=](One* one) {
       return one->heap_use != HeapUse::kEvents ||
              one->to->OnHeap(events, count);
@@ -106,17 +109,24 @@ class Readings final : public RecordVisitor {
   bool Method(const Entry* entries, size_t count) override {                \
     return Give([=](One* one) { return one->to->Method(entries, count); }); \
   }
-  PYMEMRUN_HAND_ON(Row, OnRows)
-  PYMEMRUN_HAND_ON(PageEntry, OnPages)
-  PYMEMRUN_HAND_ON(GilEvent, OnGil)
-  PYMEMRUN_HAND_ON(StateEvent, OnStates)
-  PYMEMRUN_HAND_ON(SchedSample, OnSched)
-  PYMEMRUN_HAND_ON(TaskEvent, OnTasks)
   PYMEMRUN_HAND_ON(ObjectNode, OnObjects)
   PYMEMRUN_HAND_ON(ObjectReference, OnReferences)
 #undef PYMEMRUN_HAND_ON
+#define PYMEMRUN_HAND_ON(Entry, Method, what)                               \
+  bool Method(const Entry* entries, size_t count) override {                \
+    recorded_->Add(Recorded::what);                                         \
+    return Give([=](One* one) { return one->to->Method(entries, count); }); \
+  }
+  PYMEMRUN_HAND_ON(Row, OnRows, kCalls)
+  PYMEMRUN_HAND_ON(PageEntry, OnPages, kPages)
+  PYMEMRUN_HAND_ON(GilEvent, OnGil, kGil)
+  PYMEMRUN_HAND_ON(StateEvent, OnStates, kStates)
+  PYMEMRUN_HAND_ON(SchedSample, OnSched, kStates)
+  PYMEMRUN_HAND_ON(TaskEvent, OnTasks, kTasks)
+#undef PYMEMRUN_HAND_ON
 #define PYMEMRUN_HAND_ON(Fact, Method)     \
   void Method(const Fact& fact) override { \
+    Know(fact);                            \
     for (const One& one : to_) {           \
       if (!one.done) one.to->Method(fact); \
     }                                      \
@@ -139,6 +149,7 @@ class Readings final : public RecordVisitor {
 #undef PYMEMRUN_HAND_ON
   void OnFooter(const Footer& found) override {
     footer = found;
+    recorded_->AddFooter(found);
     for (const One& one : to_) {
       if (!one.done) one.to->OnFooter(found);
     }
@@ -162,6 +173,17 @@ class Readings final : public RecordVisitor {
     HeapUse heap_use;
     bool done = false;  // it wants no more
   };
+  // What a fact says that was recorded.
+  template <typename Fact>
+  void Know(const Fact&) {}
+  void Know(const Header& header) { recorded_->Add(header); }
+  void Know(const ResidencyView&) { recorded_->Add(Recorded::kPages); }
+  void Know(const HeapRates&) { recorded_->AddHeapRates(); }
+  void Know(const GilRecording&) { recorded_->Add(Recorded::kGil); }
+  void Know(const StateRecording&) { recorded_->Add(Recorded::kStates); }
+  void Know(const TaskRecording&) { recorded_->Add(Recorded::kTasks); }
+  void Know(const CounterPlan&) { recorded_->Add(Recorded::kCounters); }
+
   // False: nobody wants more.
   template <typename GiveOne>
   bool Give(const GiveOne& give) {
@@ -173,6 +195,7 @@ class Readings final : public RecordVisitor {
     return any;
   }
 
+  Recordings* const recorded_;
   std::vector<One> to_;
   std::vector<std::unique_ptr<RecordVisitor>> with_parent_;
   HeapUse heap_use_ = HeapUse::kNone;
@@ -273,6 +296,14 @@ bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   return IsRun(status, result);
 }
 
+bool RereadFile::Has(Recorded what) {
+  if (recorded_.Has(what)) return true;
+  console_->Say(absl::StrCat(shown_name(), ": ",
+                             whole_ ? LackText(what) : UnreadText(what)));
+  if (whole_) code_ = std::max(code_, kExitUsage);
+  return false;
+}
+
 bool RereadFile::Read(ReplayVisitor* replay) {
   return Read(absl::MakeConstSpan(&replay, 1));
 }
@@ -282,7 +313,7 @@ bool RereadFile::Read(absl::Span<ReplayVisitor* const> replays,
   if (!Rewind()) return false;
   std::optional<DamageTeller> teller;
   if (!was_read_) teller.emplace(console_, shown_name());
-  Readings readings;
+  Readings readings(&recorded_);
   for (ReplayVisitor* const replay : replays) {
     replay->KnowThreads(threads_);
     readings.Add(replay, file_->path());

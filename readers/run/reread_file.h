@@ -12,6 +12,7 @@
 #include "format/stream/byte_io.h"
 #include "readers/run/console.h"
 #include "readers/run/input_file.h"
+#include "readers/run/recorded.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/run/run_index.h"
 
@@ -60,6 +61,10 @@ class RereadFile {
   // The threads that the first reading found, with their last names. Later
   // readings by Read() know them.
   const RunIndex& threads() const { return threads_; }
+  // What the readings by Read() found so far.
+  const Recordings& recorded() const { return recorded_; }
+  // Whether it has that. Else says that it has not; code() is then above 0.
+  bool Has(Recorded what);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
   // What is read; for who reads it at a place of its own, with pread().
@@ -84,6 +89,7 @@ class RereadFile {
   int kept_fd_ = -1;  // the temporary file, if there is one
   uint64_t read_bytes_ = 0;
   RunIndex threads_;  // and nothing else
+  Recordings recorded_;
   bool was_read_ = false;
   bool losses_said_ = false;
   bool whole_ = false;

@@ -114,7 +114,7 @@ class Blocks final : public NumberedRelation<BlockRow> {
             {"blocks", "a recorded block that was alive at --at", kColumns}),
         run_(run),
         moment_(at) {}
-  std::string Missing() override { return NoHeapText(*run_); }
+  std::string Missing() override { return run_->Lacks(Recorded::kHeap); }
 
  private:
   absl::StatusOr<uint64_t> End() override {

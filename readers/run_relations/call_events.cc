@@ -68,7 +68,7 @@ constexpr ColumnOf<CallRow> kColumns[] = {
 std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run) {
   return MakeEventRelation<CallCursor>(
       {"events", "a call, return, line or exception that was logged", kColumns},
-      run, NoCallsText);
+      run, Recorded::kCalls);
 }
 
 }  // namespace pymemrun

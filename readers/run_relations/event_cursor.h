@@ -97,29 +97,29 @@ class EventRelation final
     : public SpecifiedRelation<typename Cursor::CursorRow> {
  public:
   using Spec = RelationSpec<typename Cursor::CursorRow>;
-  // `missing`: why a run has no such events; null: any may have.
-  using MissingText = const char* (*)(const RelationRun&);
-  EventRelation(const Spec& spec, const RelationRun* run, MissingText missing)
+  // `needed`: without which a run has no such events; nothing: any may have.
+  EventRelation(const Spec& spec, const RelationRun* run,
+                std::optional<Recorded> needed)
       : SpecifiedRelation<typename Cursor::CursorRow>(spec),
         run_(run),
-        missing_(missing) {}
+        needed_(needed) {}
   std::unique_ptr<RowCursor> Rows() override {
     return std::make_unique<Cursor>(run_, this->spec().columns);
   }
   std::string Missing() override {
-    return missing_ == nullptr ? "" : missing_(*run_);
+    return needed_.has_value() ? run_->Lacks(*needed_) : "";
   }
 
  private:
   const RelationRun* const run_;
-  const MissingText missing_;
+  const std::optional<Recorded> needed_;
 };
 
 template <typename Cursor>
 std::unique_ptr<Relation> MakeEventRelation(
     const typename EventRelation<Cursor>::Spec& spec, const RelationRun* run,
-    typename EventRelation<Cursor>::MissingText missing = nullptr) {
-  return std::make_unique<EventRelation<Cursor>>(spec, run, missing);
+    std::optional<Recorded> needed = std::nullopt) {
+  return std::make_unique<EventRelation<Cursor>>(spec, run, needed);
 }
 
 }  // namespace pymemrun

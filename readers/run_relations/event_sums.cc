@@ -78,7 +78,7 @@ class EventSums final : public NumberedRelation<SumRow> {
                           kColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1 << 10; }
-  std::string Missing() override { return NoCallsText(*run_); }
+  std::string Missing() override { return run_->Lacks(Recorded::kCalls); }
 
  private:
   absl::StatusOr<uint64_t> End() override {

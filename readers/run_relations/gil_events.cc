@@ -61,7 +61,7 @@ constexpr ColumnOf<GilRow> kGilColumns[] = {
 std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run) {
   return MakeEventRelation<GilCursor>(
       {"gil_events", "what a thread did with the GIL, or a lock", kGilColumns},
-      run, NoGilText);
+      run, Recorded::kGil);
 }
 
 }  // namespace pymemrun

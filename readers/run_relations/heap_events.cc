@@ -100,7 +100,7 @@ constexpr ColumnOf<Row> kColumns[] = {
 std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run) {
   return MakeEventRelation<HeapEventCursor>(
       {"heap_events", "an allocation or free that was recorded", kColumns}, run,
-      NoHeapText);
+      Recorded::kHeap);
 }
 
 }  // namespace pymemrun

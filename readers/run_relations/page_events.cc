@@ -54,19 +54,12 @@ constexpr ColumnOf<PageRow> kPageColumns[] = {
                   : TextOrNot(row.index().MappingName(row.of.mapping));
      }}};
 
-const char* MissingText(const RelationRun& run) {
-  if (run.header().page_period() != 0) return "";
-  return run.header().page_scan()
-             ? "has no page events: pages were scanned"
-             : "has no page events: it was not made with --trace pages";
-}
-
 }  // namespace
 
 std::unique_ptr<Relation> PageEventsRelation(const RelationRun* run) {
   return MakeEventRelation<PageCursor>(
       {"page_events", "pages that came, went or moved", kPageColumns}, run,
-      MissingText);
+      Recorded::kFaults);
 }
 
 }  // namespace pymemrun

@@ -29,28 +29,4 @@ absl::string_view RelationRun::TaskName(uint32_t task) const {
   return tasks_[last_of_task_[task] - 1].name();
 }
 
-const char* NoCallsText(const RelationRun& run) {
-  return run.header().calls_off()
-             ? "has no calls: it was not made with --trace calls"
-             : "";
-}
-
-const char* NoHeapText(const RelationRun& run) {
-  return run.header().heap() == HEAP_OFF
-             ? "has no heap events: it was made with --heap off"
-             : "";
-}
-
-const char* NoGilText(const RelationRun& run) {
-  return run.has_gil()
-             ? ""
-             : "has no events of the GIL: it was not made with --trace gil";
-}
-
-const char* NoStatesText(const RelationRun& run) {
-  return run.has_states() ? ""
-                          : "has no states of threads: it was not made with "
-                            "--trace states";
-}
-
 }  // namespace pymemrun

@@ -24,9 +24,10 @@ class RelationRun final : public ReplayVisitor {
   // Where is said what goes wrong.
   const Console& console() const { return console_; }
   const Header& header() const { return header_; }
-  bool has_gil() const { return has_gil_; }
-  bool has_states() const { return has_states_; }
-  bool has_tasks() const { return has_tasks_; }
+  // Why it has none of these; empty: it has.
+  std::string Lacks(Recorded what) const {
+    return file_->recorded().Has(what) ? "" : LackText(what);
+  }
   // Each task's definitions, in the order of the file.
   const std::vector<TaskDef>& tasks() const { return tasks_; }
   // The last name of a task; empty: it has none.
@@ -34,9 +35,6 @@ class RelationRun final : public ReplayVisitor {
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override { header_ = header; }
-  void OnGilRecording(const GilRecording&) override { has_gil_ = true; }
-  void OnStateRecording(const StateRecording&) override { has_states_ = true; }
-  void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
   void OnTask(const TaskDef& task) override;
   void Finish() override {}
 
@@ -47,16 +45,9 @@ class RelationRun final : public ReplayVisitor {
   const std::unique_ptr<RereadFile> file_;
   const Console& console_;
   Header header_;
-  bool has_gil_ = false, has_states_ = false, has_tasks_ = false;
   std::vector<TaskDef> tasks_;
   std::vector<uint32_t> last_of_task_;  // 1 + index in tasks_; 0: none
 };
-
-// Why the run has no calls, no heap events and so on. Empty: it has.
-const char* NoCallsText(const RelationRun& run);
-const char* NoHeapText(const RelationRun& run);
-const char* NoGilText(const RelationRun& run);
-const char* NoStatesText(const RelationRun& run);
 
 }  // namespace pymemrun
 

@@ -19,7 +19,7 @@ struct ReportSpec {
   // A column that the table lacks is empty.
   absl::Span<const RelationColumn> columns;
   absl::StatusOr<Table> (*read)(const RelationRun& run);
-  const char* (*missing)(const RelationRun&);
+  Recorded needed;
 };
 
 class ReportRelation final : public Relation {
@@ -32,7 +32,7 @@ class ReportRelation final : public Relation {
     return spec_.columns;
   }
   uint64_t expected_rows() override { return 100; }
-  std::string Missing() override { return spec_.missing(*run_); }
+  std::string Missing() override { return run_->Lacks(spec_.needed); }
   std::unique_ptr<RowCursor> Rows() override {
     if (!table_.has_value()) Read();
     return std::make_unique<Cursor>(*table_, at_);
@@ -177,25 +177,19 @@ constexpr RelationColumn kStateColumns[] = {
     {"preempted", kInteger, "how often another thread got its processor"},
     {"voluntary", kInteger, "how often it left its processor by itself"}};
 
-const char* NoMemoryText(const RelationRun& run) {
-  return run.header().page_period() == 0 && run.header().heap() == HEAP_OFF
-             ? "has neither page events nor heap events"
-             : "";
-}
-
 const ReportSpec kReports[] = {
     {"thread_memory", "a thread, and its memory: as threads has it",
-     kGrowthColumns, ReadThreads, NoMemoryText},
+     kGrowthColumns, ReadThreads, Recorded::kThreadMemory},
     {"gil_threads", "a thread, and its time with and without the GIL",
-     kGilThreadColumns, ReadGil<GilRows::kThreads>, NoGilText},
+     kGilThreadColumns, ReadGil<GilRows::kThreads>, Recorded::kGil},
     {"gil_blockers", "who waited for the GIL, or a lock, and for whom",
-     kGilBlockerColumns, ReadGil<GilRows::kBlockers>, NoGilText},
+     kGilBlockerColumns, ReadGil<GilRows::kBlockers>, Recorded::kGil},
     {"gil_waits", "one of the longest waits", kGilWaitColumns,
-     ReadGil<GilRows::kWaits>, NoGilText},
+     ReadGil<GilRows::kWaits>, Recorded::kGil},
     {"gil_places", "a line that held the GIL, or a lock, while others waited",
-     kGilPlaceColumns, ReadGil<GilRows::kPlaces>, NoGilText},
+     kGilPlaceColumns, ReadGil<GilRows::kPlaces>, Recorded::kGil},
     {"state_sums", "a thread, and its time in each state", kStateColumns,
-     ReadStates, NoStatesText}};
+     ReadStates, Recorded::kStates}};
 
 }  // namespace
 

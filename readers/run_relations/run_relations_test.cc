@@ -188,8 +188,8 @@ TEST_F(RunRelationsTest, WhatWasNotRecordedIsSaid) {
   const TempFile other(ExampleRun(/*calls=*/false));
   const Printed printed =
       Report({"query", other.path(), "SELECT count(*) FROM events"});
-  EXPECT_THAT(printed.err, HasSubstr("events: has no calls: it was not made "
-                                     "with --trace calls"));
+  EXPECT_THAT(printed.err, HasSubstr("events: has no calls: record them with "
+                                     "pymemrun --trace calls"));
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(
       Report({"query", other.path(), "SELECT count(*) FROM heap_events"}).err,

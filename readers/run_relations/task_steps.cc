@@ -50,12 +50,6 @@ constexpr ColumnOf<StepRow> kColumns[] = {
     {"stack", kInteger, "an id of stacks",
      [](const StepRow& row) { return IntegerOrNot(row.of.stack); }}};
 
-const char* MissingText(const RelationRun& run) {
-  return run.has_tasks()
-             ? ""
-             : "has no steps of tasks: it was not made with --trace tasks";
-}
-
 }  // namespace
 
 std::unique_ptr<Relation> TaskStepsRelation(const RelationRun* run) {
@@ -63,7 +57,7 @@ std::unique_ptr<Relation> TaskStepsRelation(const RelationRun* run) {
       {"task_steps",
        "a step of a task, or a call in it that did not let others run",
        kColumns},
-      run, MissingText);
+      run, Recorded::kTasks);
 }
 
 }  // namespace pymemrun

@@ -63,7 +63,7 @@ constexpr ColumnOf<StateRow> kColumns[] = {
 std::unique_ptr<Relation> ThreadStatesRelation(const RelationRun* run) {
   return MakeEventRelation<StateCursor>(
       {"thread_states", "a change of what a thread does", kColumns}, run,
-      NoStatesText);
+      Recorded::kStates);
 }
 
 }  // namespace pymemrun

@@ -133,20 +133,10 @@ bool TaskStepsReader::ReadNames(absl::flat_hash_set<uint32_t> tasks) {
   return pymemrun::ReadNames(file_, &names_);
 }
 
-bool ReadTaskSteps(RereadFile* file, const Console& console,
-                   TaskStepsReader* steps, int* code) {
-  if (file->Read(steps)) return HasTaskSteps(*file, console, *steps, code);
-  *code = kExitFailed;
-  return false;
-}
-
-bool HasTaskSteps(const RereadFile& file, const Console& console,
-                  const TaskStepsReader& steps, int* code) {
-  if (steps.has_tasks()) return true;
-  console.Say(absl::StrCat(file.shown_name(),
-                           ": --by task needs steps of tasks: record them "
-                           "with pymemrun --trace tasks"));
-  *code = file.whole() ? kExitUsage : file.code();
+bool ReadTaskSteps(RereadFile* file, TaskStepsReader* steps, int* code) {
+  const bool read = file->Read(steps);
+  if (read && file->Has(Recorded::kTasks)) return true;
+  *code = read ? file->code() : kExitFailed;
   return false;
 }
 

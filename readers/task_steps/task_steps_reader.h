@@ -56,11 +56,7 @@ class TaskStepsReader : public ReplayVisitor {
 
 // For --by task. False: there are none, which has been said; *code is what the
 // program is to exit with.
-bool ReadTaskSteps(RereadFile* file, const Console& console,
-                   TaskStepsReader* steps, int* code);
-// The same once the file was read with `steps`.
-bool HasTaskSteps(const RereadFile& file, const Console& console,
-                  const TaskStepsReader& steps, int* code);
+bool ReadTaskSteps(RereadFile* file, TaskStepsReader* steps, int* code);
 
 }  // namespace pymemrun
 

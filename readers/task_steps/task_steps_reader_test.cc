@@ -55,7 +55,7 @@ class TaskStepsReaderTest : public testing::Test {
  protected:
   void Read(TaskStepsReader* steps) {
     int code = kExitOk;
-    ASSERT_TRUE(ReadTaskSteps(file_.get(), console_, steps, &code));
+    ASSERT_TRUE(ReadTaskSteps(file_.get(), steps, &code));
   }
 
   const TempFile path_{RunOfRounds()};

@@ -235,7 +235,7 @@ TEST(GraphReportTest, ItIsATimelineByItsOldName) {
   }
   const Printed wrong = Report({"graph", file.path(), "--by", "line"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--by goes with --of rss or heap"));
+  EXPECT_THAT(wrong.err, HasSubstr("--by line needs --of rss or heap"));
 }
 
 TEST(GraphReportTest, NamesAreEscaped) {

@@ -255,7 +255,7 @@ TEST(ThreadsReportTest, WhatIsNotThereCannotBeAskedFor) {
   const Printed printed =
       Threads(sink.contents(), {"--thread-attribution", "caused"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("caused needs page faults"));
+  EXPECT_THAT(printed.err, HasSubstr("has no page faults: record them"));
   Header no_calls = header;
   no_calls.set_calls_off(true);
   StringSink other;
@@ -313,7 +313,7 @@ TEST(TopByThreadTest, WithoutPageFaultsEventsTell) {
   const Printed caused = Report(
       {"top", file.path(), "--by", "thread", "--thread-attribution", "caused"});
   EXPECT_EQ(caused.code, 2);
-  EXPECT_THAT(caused.err, HasSubstr("caused needs page faults"));
+  EXPECT_THAT(caused.err, HasSubstr("has no page faults: record them"));
 }
 
 TEST(TopByThreadTest, TheSummaryDoesSoToo) {
@@ -341,7 +341,7 @@ TEST(ThreadsReportTest, WithoutPagesAndHeapNobodyKnows) {
   builder.Flush();
   const Printed printed = Threads(sink.contents(), {});
   EXPECT_NE(printed.code, 0);
-  EXPECT_THAT(printed.err, HasSubstr("has neither page faults nor heap"));
+  EXPECT_THAT(printed.err, HasSubstr("has no page faults or heap events"));
   EXPECT_EQ(printed.out, "");
 }
 

@@ -51,8 +51,8 @@ class GilCommand final : public ReportCommand {
       : ReportCommand(
             "gil", "who holds the GIL, who waits for it, and where",
             "Says how long each thread held the global interpreter lock (GIL), "
-            "waited for it and ran or slept without it; who waited for whom; "
-            "and at which lines. It needs GIL events.\n\nTime "
+            "waited for it, and ran or slept without it. It says who "
+            "waited for whom, and at which lines.\n\nTime "
             "without the GIL is good: the thread keeps no other from running. "
             "Time that it holds the GIL is bad only if others wait meanwhile. "
             "Lines are known of long waits, of 1 ms or more by default. With "
@@ -85,8 +85,7 @@ class GilCommand final : public ReportCommand {
             ThreadFilter* keep) const {
     if (!run->Find(range_, range)) return false;
     replay->SetRange(*range);
-    return run->Read(replay) && run->Has(replay->has_gil(), lacks::kGil) &&
-           run->HasThread(keep);
+    return run->Read(replay) && run->HasThread(keep);
   }
   void PrintTimes(RunReading* run, OutputBuffer* output) const;
   void PrintStacks(RunReading* run, OutputBuffer* output) const;
@@ -104,8 +103,10 @@ class GilCommand final : public ReportCommand {
 };
 
 void GilCommand::AddOptions(CLI::App* app) {
+  needs_.Add(Recorded::kGil);
+  needs_.AddWith("--sleeps", Recorded::kStates);
   files_.AddOne(app);
-  table_.Add(app, 20, ": a row for each thread, or see --rows and --off");
+  table_.Add(app, 20, "A row for each thread, or see --rows and --off.");
   AddChoice(app, "--rows", &rows_,
             Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
                                             {"blockers", GilRows::kBlockers},
@@ -114,10 +115,11 @@ void GilCommand::AddOptions(CLI::App* app) {
                                             {"gils", GilRows::kGils},
                                             {"stops", GilRows::kStops}},
             "WHAT",
-            "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
-            "who waited for whom; waits, the longest with both stacks; "
-            "places, the lines that held the GIL meanwhile; gils, each "
-            "interpreter's own; or stops, where all threads were stopped.");
+            "Print the table of WHAT alone: threads (CSV, JSON), or blockers, "
+            "who waited for whom. waits "
+            "are the longest with both stacks, places the lines that held "
+            "the GIL meanwhile. gils are each interpreter's own, and "
+            "stops where all threads were stopped.");
   AddThread(app, &thread_);
   range_.Add(app);
   AddOwn(app);
@@ -150,8 +152,7 @@ void GilCommand::AddOff(CLI::App* app) {
   app->add_flag("--keep-imports", stacks_.keep_imports,
                 "Show the frames of the import machinery.");
   app->add_flag("--sleeps", sleeps_,
-                "Add what threads slept for otherwise, without stacks. It "
-                "needs states.");
+                "Add what threads slept for otherwise, without stacks.");
   Need(app,
        {"--by", "--svg", "--collapsed", "--inverted", "--merge-threads",
         "--keep-imports", "--sleeps"},
@@ -159,8 +160,8 @@ void GilCommand::AddOff(CLI::App* app) {
   Exclude(app, {"--off"}, {"--rows"});
   ExcludeEachOther(app, {"--svg", "--collapsed", "--csv", "--json"});
   Exclude(app, {"--svg", "--collapsed"}, {"--limit"});
-  ExcludeValues(app, "--by", {"both"}, {"--inverted"});
-  ExcludeValues(app, "--by", {"holder"}, {"--sleeps"});
+  Exclude(app, {"--by both"}, {"--inverted"});
+  Exclude(app, {"--by holder"}, {"--sleeps"});
 }
 
 std::string GilCommand::Problem() const {
@@ -288,9 +289,7 @@ bool AddSleeps(const TimeRange& range, ThreadFilter* keep, RunReading* run,
                OffGilTree* tree) {
   StateReplay states;
   states.SetRange(range);
-  if (!run->Read(&states) || !run->Has(states.has_states(), lacks::kStates)) {
-    return false;
-  }
+  if (!run->Read(&states)) return false;
   for (uint32_t thread = 0; thread < states.states().size(); ++thread) {
     if (!keep->Keeps(thread)) continue;
     const ThreadTimes& times = states.states()[thread].times;
@@ -330,7 +329,7 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
 }
 
 int GilCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   if (off_) {
     table_.usual_limit = kFramesInText;
     PrintStacks(&run, output);

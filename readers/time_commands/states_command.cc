@@ -18,17 +18,18 @@ class StatesCommand final : public ReportCommand {
       : ReportCommand(
             "states", "what threads do: run, want a CPU, sleep, and for what",
             "Says for how long each thread ran, wanted a CPU, and slept: for "
-            "the GIL, for locks, for I/O, for time to pass. It needs a run "
-            "with states. One with GIL events, too, tells time with the GIL "
-            "from time without, and waits for the GIL from other locks.\n\n"
+            "the GIL, for locks, for I/O, for time to pass.\n\n"
+            "A run with GIL events, too, tells time with the GIL "
+            "from time without, and waits for the GIL from other locks. "
             "Context switches, running and preempted are exact. A sleep of "
             "some milliseconds is asked about once; shorter ones count as "
             "other. How long a thread wanted a CPU after its sleeps is known "
             "in sum alone: each sleep has the same part of it.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.Add(Recorded::kStates);
     files_.AddOne(app);
-    table_.Add(app, 20, ": a row for each thread");
+    table_.Add(app, 20, "A row for each thread.");
     AddThread(app, &thread_);
     range_.Add(app);
     files_.AddOutput(app);
@@ -42,16 +43,13 @@ class StatesCommand final : public ReportCommand {
 };
 
 int StatesCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   StateReplay replay;
   TimeRange range;
   if (!run.Find(range_, &range)) return run.code();
   replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
-  if (!run.Read(&replay) || !run.Has(replay.has_states(), lacks::kStates) ||
-      !run.HasThread(&keep)) {
-    return run.code();
-  }
+  if (!run.Read(&replay) || !run.HasThread(&keep)) return run.code();
   table_.Print(
       absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"),
       StateTable(replay, &keep, table_.limit(), table_.format()), output);

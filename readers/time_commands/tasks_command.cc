@@ -28,19 +28,21 @@ class TasksCommand final : public ReportCommand {
       : ReportCommand(
             "tasks", "which task of asyncio grew, or held the event loop",
             "Says for each task of asyncio how often and how long it ran, "
-            "which of its steps held the event loop longest and at which "
-            "line, what RSS grew by meanwhile, and whether it is done. With "
-            "heap events it says what it allocated, too. It needs a run with "
-            "steps of tasks.\n\nA step is what a task does from one await "
+            "and whether it is done. It says which step held the event "
+            "loop longest, at which line, and what RSS grew by meanwhile. "
+            "With "
+            "heap events it says what it allocated, too.\n\nA step is what a "
+            "task does from one await "
             "to the next. Where it waited in a call meanwhile, that line is "
             "known. Else the lines are known where it had waited before and "
             "where it waits next.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.Add(Recorded::kTasks);
     files_.AddOne(app);
     AddMoment(app, &at_);
     range_.Add(app);
-    table_.Add(app, 20, ": a row for each task, or see --by");
+    table_.Add(app, 20, "A row for each task, or see --by.");
     AddChoice(app, "--by", &by_,
               Choices<TaskRows>{{"task", TaskRows::kTasks},
                                 {"function", TaskRows::kCoroutines}},
@@ -60,7 +62,7 @@ class TasksCommand final : public ReportCommand {
     files_.AddOutput(app);
     // What was allocated is known of the whole run.
     Exclude(app, {"--from", "--to"}, {"--at"});
-    ExcludeValues(app, "--sort", {"heap"}, {"--from", "--to"});
+    Exclude(app, {"--sort heap"}, {"--from", "--to"});
     SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
   }
   int Run(const Console& console, OutputBuffer* output) override;
@@ -75,17 +77,6 @@ class TasksCommand final : public ReportCommand {
   TaskRows by_ = TaskRows::kTasks;
   TaskOrder order_ = TaskOrder::kRan;
   std::string thread_;
-};
-
-// What the run was made with.
-class Recorded final : public TaskStepsReader {
- public:
-  using TaskStepsReader::TaskStepsReader;
-  void OnHeader(const Header& header) override {
-    has_heap = header.heap() != HEAP_OFF;
-  }
-
-  bool has_heap = false;
 };
 
 // What each task or function allocated, and what of it is alive at the moment,
@@ -158,24 +149,21 @@ void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
 }
 
 int TasksCommand::Run(const Console& console, OutputBuffer* output) {
-  RunReading run(files_.paths[0], console);
+  RunReading run(*this, console);
   RereadFile* const file = run.file();
   TimeRange range;
   if (!run.Find(range_, &range)) return run.code();
-  Recorded recorded(file);
-  recorded.LeaveNames();
-  if (by_ == TaskRows::kCoroutines) recorded.TellFunctions();
+  TaskStepsReader steps(file);
+  steps.LeaveNames();
+  if (by_ == TaskRows::kCoroutines) steps.TellFunctions();
   ThreadFilter keep(thread_, &file->threads());
-  if (!run.Read(&recorded) || !run.Has(recorded.has_tasks(), lacks::kTasks) ||
-      !run.HasThread(&keep)) {
-    return run.code();
-  }
+  if (!run.Read(&steps) || !run.HasThread(&keep)) return run.code();
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
-  if (recorded.has_heap && !range_.any()) {
-    const int code = ReadHeaps(file, recorded, at_.value_or(Moment()), by_,
-                               &keep, console, &heaps, &moment);
+  if (file->recorded().Has(Recorded::kHeap) && !range_.any()) {
+    const int code = ReadHeaps(file, steps, at_.value_or(Moment()), by_, &keep,
+                               console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
   std::optional<TaskRowList> rows;

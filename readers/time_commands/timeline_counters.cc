@@ -95,13 +95,7 @@ int PrintCounters(const TimelineOptions& options, RereadFile* file,
   if (!options.range.Find(file, console, &range, &code)) return code;
   replay.SetRange(range.from_us, range.to_us);
   if (!file->Read(&replay)) return kExitFailed;
-  if (!replay.has_counters()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": has no counters; pymemrun --trace calls,pages,counters records "
-        "them"));
-    return file->whole() ? kExitUsage : file->code();
-  }
+  if (!file->Has(Recorded::kCounters)) return file->code();
   if (options.as_svg) {
     PrintSvg(CounterChart(replay), output);
     return file->code();

@@ -70,7 +70,7 @@ std::unique_ptr<HeapHistoryReplay> Read(const TimelineOptions& options,
                          .threads = options.thread()});
   if (options.by == GroupBy::kTask) {
     auto steps = std::make_shared<TaskStepsReader>(file);
-    if (!ReadTaskSteps(file, console, steps.get(), code)) return nullptr;
+    if (!ReadTaskSteps(file, steps.get(), code)) return nullptr;
     replay->TellTasksApart(steps.get());
     drawing->names.push_back(std::move(steps));
   }

@@ -222,19 +222,6 @@ std::unique_ptr<TimelineReplay> ReadPart(const TimelineOptions& options,
   return replay;
 }
 
-// Charges to who holds memory, if that is known, or as the user says. False:
-// that cannot be, which has been said.
-bool ChooseOwner(const TimelineOptions& options, const RunMoments& finder,
-                 const RereadFile& file, const Console& console, bool* held) {
-  const bool has_heap = finder.header().heap() != HEAP_OFF;
-  *held = options.held.value_or(has_heap);
-  if (!*held || has_heap) return true;
-  console.Say(absl::StrCat(
-      file.shown_name(),
-      ": --owner heap needs heap events: the run was made without"));
-  return false;
-}
-
 // What threads are called is all that it keeps.
 class ThreadNames final : public ReplayVisitor {
  public:
@@ -259,17 +246,19 @@ bool DrawRss(const TimelineOptions& options, RereadFile* file,
   if (!options.by.has_value()) {
     return DrawRssAndHeap(*finder, file, console, drawing, code);
   }
-  if (SayNoPageEvents(*finder, *file, console)) {
-    *code = file->whole() ? kExitUsage : file->code();
+  if (!file->Has(Recorded::kPages)) {
+    *code = file->code();
     return false;
   }
   Part part;
   if (!FindPart(options.range, file, console, &finder, &part, code)) {
     return false;
   }
-  bool held = false;
-  if (!ChooseOwner(options, *finder, *file, console, &held)) {
-    *code = kExitUsage;
+  // Memory is charged to who holds it, if that is known.
+  const bool held =
+      options.held.value_or(file->recorded().Has(Recorded::kHeap));
+  if (held && !file->Has(Recorded::kHeap)) {
+    *code = file->code();
     return false;
   }
   auto replay = ReadPart(options, part, held, *finder, file, console, code);

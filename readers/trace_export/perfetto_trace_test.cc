@@ -206,7 +206,9 @@ TEST(TraceOptionsTest, OptionsThatDoNotFitTheFormatAreRefused) {
   CallRun run;
   Printed printed = run.Report({"export", "--min-duration", "1ms"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--min-duration is of timelines"));
+  EXPECT_THAT(printed.err,
+              HasSubstr("--min-duration 1ms needs --format perfetto or "
+                        "chrome"));
   printed = run.Report({"export", "--format", "chrome", "--at", "end"});
   EXPECT_EQ(printed.code, 2);
   EXPECT_THAT(printed.err,

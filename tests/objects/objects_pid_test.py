@@ -359,7 +359,7 @@ else:
             self.refused(word, r"--pid: ", status=2)
         result = subprocess.run(self.command(), text=True, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("expected --pid PID", result.stderr)
+        self.assertIn("--pid is required", result.stderr)
         job = Job(self, BUSY)
         self.refused(job.pid, r"--timeout: ", "--timeout", "soon", status=2)
         if os.geteuid() == 0:

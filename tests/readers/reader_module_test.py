@@ -283,7 +283,7 @@ class ReaderModuleTest(support.ProgramTest):
                 call()
         with pymemrun_reader.open(self.without.path) as run:
             self.assertEqual(run.heap, "off")
-            with self.assertRaisesRegex(ValueError, "no heap events.*--heap off"):
+            with self.assertRaisesRegex(ValueError, "no heap events.*--heap sampled"):
                 run.snapshot()
 
     def test_files_that_cannot_be_opened(self):

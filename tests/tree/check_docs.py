@@ -1,8 +1,5 @@
-"""The options in each tool's help are those in docs/cli.md, and none is written
-of anywhere in the documentation that no tool has.
-
-The options of a tool stand in docs/cli.md under a heading "### Options of `tool`"
-in tables whose rows begin with the option: | `-o, --output PATH` | meaning |.
+"""The tables of docs/cli.md are as docs/make_cli makes them from each tool's help, and no
+option is written of anywhere in the documentation that no tool has.
 """
 import os
 import re
@@ -12,6 +9,12 @@ import unittest
 
 import markdown_text
 
+sys.path.insert(0, os.path.join(markdown_text.SOURCE_DIR, 'docs'))
+sys.dont_write_bytecode = True
+
+from manual import help_pages  # noqa: E402
+
+MAKE_CLI = os.path.join(markdown_text.SOURCE_DIR, 'docs', 'make_cli')
 # Tool as headed in docs/cli.md: the variable that holds its path.
 TOOLS = {'pymemrun': 'PYMEMRUN_BIN', 'pymemcat': 'PYMEMCAT_BIN', 'pymemreport': 'PYMEMREPORT_BIN',
          'pymemobj': 'PYMEMOBJ_BIN'}
@@ -43,11 +46,7 @@ def help_of(tool, *words):
 
 
 def commands_of(tool):
-    """The commands that the tool's --help lists."""
-    listed = help_of(tool, '--help').partition('\nCommands:\n')[2]
-    others = re.search(r'^Others: (.*?)\.$', listed, re.M | re.S)
-    return re.findall(r'^  ([a-z]+)  ', listed, re.M) + (
-        re.split(r',\s+', others.group(1)) if others else [])
+    return help_pages.command_names(os.environ[TOOLS[tool]])
 
 
 def options_in_help(tool):
@@ -67,16 +66,6 @@ def kernel_options():
         for command in ('install', 'remove'))))
 
 
-def options_in_page(text, tool):
-    """The long options that the tables of the tool's section define."""
-    section = re.search(r'^### Options of `%s`\n(.*?)(?=^##|\Z)' % tool, text, re.M | re.S)
-    assert section, 'docs/cli.md has no section "### Options of `%s`"' % tool
-    options = set()
-    for first_cell in re.findall(r'^\|([^|\\]*(?:\\.[^|\\]*)*)\|', section.group(1), re.M):
-        options.update(OPTION.findall(first_cell))
-    return options
-
-
 class Documentation(unittest.TestCase):
     maxDiff = None
 
@@ -86,17 +75,16 @@ class Documentation(unittest.TestCase):
         cls.page = markdown_text.read(os.path.join('docs', 'cli.md'))
 
     def test_the_tables_are_what_help_says(self):
-        for tool in TOOLS:
-            with self.subTest(tool):
-                self.assertEqual(sorted(self.help[tool]),
-                                 sorted(options_in_page(self.page, tool)))
+        done = subprocess.run([sys.executable, MAKE_CLI, 'build', '--check'],
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual((0, ''), (done.returncode, done.stderr),
+                         'docs/make_cli build/release writes them')
 
-    def test_the_page_names_every_command(self):
-        commands = commands_of('pymemreport')
-        for known in 'summary', 'processes', 'export':
-            self.assertIn(known, commands)
-        for command in commands:
-            self.assertRegex(self.page, r'(?m)^\| `%s ' % command)
+    def test_the_page_has_a_table_of_each_kind_that_a_tool_has(self):
+        for tool in TOOLS:
+            marks = ['options', *(['commands', 'names'] if commands_of(tool) else [])]
+            for what in marks:
+                self.assertIn('<!-- docs/make_cli: %s of %s\n' % (what, tool), self.page)
 
     def test_no_text_names_an_option_that_no_tool_has(self):
         known = FOREIGN.union(MAGIC, kernel_options(), *self.help.values())

@@ -1,6 +1,6 @@
 // Which files people mean by a shell pattern.
-#ifndef PYMEMRUN_READERS_RUN_FILE_GLOB_H_
-#define PYMEMRUN_READERS_RUN_FILE_GLOB_H_
+#ifndef PYMEMRUN_TEXT_FILE_GLOB_H_
+#define PYMEMRUN_TEXT_FILE_GLOB_H_
 
 #include <fnmatch.h>
 
@@ -28,4 +28,4 @@ inline bool FileMatchesAny(const std::vector<std::string>& patterns,
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_RUN_FILE_GLOB_H_
+#endif  // PYMEMRUN_TEXT_FILE_GLOB_H_

@@ -1,0 +1,193 @@
+#include "readers/options/conflicts.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// A rule is a validator of the option that it is about. Its name says which
+// kind it is; its description is "these\nothers", or a sentence.
+constexpr char kExcludes[] = "excludes", kSentence[] = "sentence";
+
+// "--by task|module".
+struct Choice {
+  explicit Choice(const std::string& text) {
+    const std::vector<std::string> words = absl::StrSplit(text, ' ');
+    name = words[0];
+    if (words.size() > 1) values = absl::StrSplit(words[1], '|');
+  }
+  // An option that was not given has its default, if that is to count.
+  bool IsMade(const CLI::App& app, bool by_default) const {
+    const CLI::Option* const option = app.get_option(name);
+    std::vector<std::string> given = option->results();
+    if (given.empty() && !by_default) return false;
+    if (given.empty()) given = {option->get_default_str()};
+    return values.empty()
+               ? option->count() > 0
+               : std::find_first_of(given.begin(), given.end(), values.begin(),
+                                    values.end()) != given.end();
+  }
+
+  std::string name;
+  std::vector<std::string> values;  // any of these; none: any
+};
+
+// "a, b or c".
+std::string Listed(std::vector<std::string> names) {
+  const std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), names.empty() ? "" : " or ",
+                      last);
+}
+
+// "--by task", "--csv".
+std::string AsGiven(const CLI::Option& option) {
+  const bool has_value =
+      option.count() == 1 && option.get_items_expected_max() != 0;
+  return absl::StrCat(option.get_name(), has_value ? " " : "",
+                      has_value ? TerminalText(option.results()[0]) : "");
+}
+
+// `problem`: what is wrong where the choice was made; empty: nothing.
+void AddRule(CLI::App* app, const Choice& choice, const char* kind,
+             const std::string& says, std::function<std::string()> problem) {
+  const auto check = [app, choice, problem = std::move(problem)](std::string&) {
+    const std::string wrong = choice.IsMade(*app, false) ? problem() : "";
+    if (wrong.empty()) return wrong;
+    throw CLI::ExcludesError(wrong, CLI::ExitCodes::ExcludesError);
+  };
+  app->get_option(choice.name)->check(CLI::Validator(check, says, kind));
+}
+
+// "--csv does not go with --json": the option that was added first is first.
+std::string DoNotGo(const CLI::App& app, const std::string& one,
+                    const std::string& other) {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_name() == one || option->get_name() == other) {
+      given.push_back(AsGiven(*option));
+    }
+  }
+  return absl::StrJoin(given, " does not go with ");
+}
+
+std::vector<CLI::Validator*> RulesOf(CLI::Option* option) {
+  std::vector<CLI::Validator*> rules;
+  try {
+    for (int i = 0;; ++i) rules.push_back(option->get_validator(i));
+  } catch (const CLI::OptionNotFound&) {
+    return rules;  // CLI11 does not say how many there are
+  }
+}
+
+// What options do not go with the option, by the value that it has then.
+using Excluded = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+void AddOnce(const std::string& own, const std::string& other, Excluded* to) {
+  const std::string value = absl::StrJoin(Choice(own).values, ", ");
+  auto found = std::find_if(to->begin(), to->end(), [&](const auto& known) {
+    return known.first == value;
+  });
+  if (found == to->end()) found = to->insert(found, {value, {}});
+  std::vector<std::string>& others = found->second;
+  if (std::count(others.begin(), others.end(), other) == 0) {
+    others.push_back(other);
+  }
+}
+
+}  // namespace
+
+void Exclude(CLI::App* app, const std::vector<std::string>& these,
+             const std::vector<std::string>& others) {
+  for (const std::string& one : these) {
+    for (const std::string& other : others) {
+      const Choice choice(one), excluded(other);
+      app->get_option(excluded.name);  // it must be there
+      AddRule(app, choice, kExcludes, absl::StrCat(one, "\n", other), [=] {
+        return excluded.IsMade(*app, false)
+                   ? DoNotGo(*app, choice.name, excluded.name)
+                   : "";
+      });
+    }
+  }
+}
+
+void ExcludeValues(CLI::App* app, const std::string& name,
+                   const std::vector<std::string>& values,
+                   const std::vector<std::string>& others) {
+  Exclude(app, {absl::StrCat(name, " ", absl::StrJoin(values, "|"))}, others);
+}
+
+void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names) {
+  for (size_t i = 1; i < names.size(); ++i) {
+    Exclude(app, {names[i]}, {names.begin(), names.begin() + i});
+  }
+}
+
+void Need(CLI::App* app, const std::vector<std::string>& these,
+          const std::string& needed) {
+  // Values of one option, or options.
+  const bool by_value = needed.find(' ') != std::string::npos;
+  const std::vector<std::string> names = absl::StrSplit(needed, '|');
+  const std::string needs =
+      absl::StrCat("eeds ", by_value ? Choice(needed).name + " " : "",
+                   Listed(by_value ? Choice(needed).values : names));
+  for (const std::string& one : these) {
+    const Choice choice(one);
+    const std::string value = absl::StrJoin(choice.values, ", ");
+    AddRule(app, choice, kSentence,
+            absl::StrCat(value, value.empty() ? "N" : ": n", needs, "."), [=] {
+              const bool there =
+                  by_value ? Choice(needed).IsMade(*app, true)
+                           : std::any_of(names.begin(), names.end(),
+                                         [app](const std::string& name) {
+                                           return app->count(name) > 0;
+                                         });
+              return there
+                         ? ""
+                         : absl::StrCat(AsGiven(*app->get_option(choice.name)),
+                                        " n", needs);
+            });
+  }
+}
+
+void AddNote(CLI::Option* option, const std::string& note) {
+  option->check(CLI::Validator([](std::string&) { return std::string(); }, note,
+                               kSentence));
+}
+
+std::string NotesOf(CLI::App* app, CLI::Option* option) {
+  Excluded excluded;
+  std::string sentences;
+  for (CLI::Option* one : app->get_options([](CLI::Option*) { return true; })) {
+    for (const CLI::Validator* rule : RulesOf(one)) {
+      const std::string says = rule->get_description();
+      if (rule->get_name() == kSentence && one == option) {
+        absl::StrAppend(&sentences, " ", says);
+      }
+      if (rule->get_name() != kExcludes) continue;
+      const std::pair<std::string, std::string> sides =
+          absl::StrSplit(says, '\n');
+      if (one == option) AddOnce(sides.first, sides.second, &excluded);
+      if (Choice(sides.second).name == option->get_name()) {
+        AddOnce(sides.second, sides.first, &excluded);
+      }
+    }
+  }
+  std::string text;
+  for (const auto& [value, others] : excluded) {
+    absl::StrAppend(&text, " ", value, value.empty() ? "N" : ": n", "ot with ",
+                    Listed(others), ".");
+  }
+  return text + sentences;
+}
+
+}  // namespace pymemrun

@@ -50,10 +50,11 @@ def commands_of(tool):
 
 
 def options_in_help(tool):
-    text = help_of(tool, '--help-all')
-    for command in commands_of(tool):
-        text += help_of(tool, command, '--help-all')
-    return set(OPTION.findall(text))
+    """Those that it takes. The texts name options of pymemrun, too."""
+    commands = [[command] for command in commands_of(tool)]
+    rows = [row.name for words in commands or [[]]
+            for row in help_pages.rows(help_of(tool, *words, '--help-all'))]
+    return set(OPTION.findall(' '.join(rows))) | {'--version'}
 
 
 def kernel_options():

@@ -44,10 +44,10 @@ def old_names(program):
 
 
 def rows(text):
-    """The options of a --help-all, and nothing else."""
+    """The options of a --help-all, and not what stands by its place."""
     found, group = [], ''
     for line in text.split('\n'):
-        row = re.match(r'  (-\S.*?)(?:  +(\S.*))?$', line)
+        row = re.match(r'  (\S.*?)(?:  +(\S.*))?$', line)
         if re.match(r'\S.*:$', line):
             group = line[:-1]
         elif row:
@@ -58,6 +58,8 @@ def rows(text):
             break  # what stands below the options
     made = []
     for name, group, text in found:
+        if not name.startswith('-'):
+            continue
         parts = NOTE.split(text.strip())
         made.append(Row(name, group, parts[0], parts[1:]))
     return made

@@ -156,12 +156,15 @@ TEST(PymemcatHeapTest, ARunWithoutThemIsNamed) {
     EXPECT_EQ(printed.code, 0);
     EXPECT_EQ(
         printed.err,
-        begin + "heap events: the run was made with --heap off or stats\n");
+        begin +
+            "heap events: record them with pymemrun --heap sampled or all\n");
   }
   const Printed printed = Cat({file.path(), "--records", "pages"});
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err,
-            begin + "page events: the run was not made with --trace pages\n");
+            begin +
+                "page faults: record them with pymemrun --trace pages "
+                "--page-source faults\n");
   EXPECT_EQ(Cat({file.path()}).err, "");
 }
 

@@ -178,7 +178,9 @@ TEST(OffGilReportTest, SleepsForSomethingElseAreAddedWhenAskedFor) {
   const std::string without = Contended().Build();
   const Printed refused = OffGil(without, {"--sleeps"});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("states or gil,states"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("has no states of threads: record them with "
+                        "pymemrun --trace states\n"));
   GilRun run = Contended();
   Record record;
   record.mutable_state_recording()->set_switches(true);

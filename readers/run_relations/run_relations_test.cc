@@ -156,7 +156,7 @@ TEST_F(RunRelationsTest, ReportsAreTables) {
               ElementsAre("MainThread#4711,8192,0,,0,1,/src/job.py:9 load",
                           "worker#4712,0,0,,0,1,"));
   EXPECT_THAT(Ask("SELECT * FROM gil_threads"), IsEmpty());
-  EXPECT_THAT(printed_.err, HasSubstr("gil_threads: has no events of the GIL"));
+  EXPECT_THAT(printed_.err, HasSubstr("gil_threads: has no GIL events"));
   EXPECT_EQ(printed_.code, 0);
   const TempFile gil(Contended().Build());
   const auto ask = [&gil](const std::string& sql) {

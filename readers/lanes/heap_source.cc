@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_history.h"
 #include "readers/lanes/track_source.h"
+#include "readers/moments/last_moment.h"
 #include "readers/output/whole_number.h"
 
 namespace pymemrun {

@@ -210,61 +210,10 @@ class ProcessSource final : public TrackSource {
   }
 };
 
-class LastMoment final : public RecordVisitor {
- public:
-  bool OnRows(const Row* rows, size_t count) override {
-    if (count > 0) Take(rows[count - 1].time_us);
-    return true;
-  }
-  bool OnPages(const PageEntry* entries, size_t count) override {
-    for (size_t i = 0; i < count; ++i) Take(entries[i].time_us);
-    return true;
-  }
-  bool OnHeap(const HeapEvent* events, size_t count) override {
-    if (count > 0) Take(events[count - 1].time_us);
-    return true;
-  }
-  bool OnGil(const GilEvent* events, size_t count) override {
-    if (count > 0) Take(events[count - 1].time_ns / 1000);
-    return true;
-  }
-  bool OnStates(const StateEvent* events, size_t count) override {
-    if (count > 0) Take(events[count - 1].time_ns / 1000);
-    return true;
-  }
-  bool OnTasks(const TaskEvent* events, size_t count) override {
-    if (count > 0) Take(events[count - 1].time_ns / 1000);
-    return true;
-  }
-  bool OnSched(const SchedSample* samples, size_t count) override {
-    if (count > 0) Take(samples[count - 1].time_us);
-    return true;
-  }
-  void OnResidency(const ResidencyView& seen) override { Take(seen.time_us); }
-  void OnMark(const Mark& mark) override { Take(mark.time_us()); }
-  void OnProcess(const ProcessSample& sample) override {
-    Take(sample.time_us());
-  }
-  void OnFooter(const Footer& footer) override { Take(footer.end_us()); }
-
-  uint64_t last_us() const { return last_us_; }
-
- private:
-  void Take(uint64_t time_us) { last_us_ = std::max(last_us_, time_us); }
-
-  uint64_t last_us_ = 0;
-};
-
 }  // namespace
 
 std::unique_ptr<TrackSource> NewProcessSource() {
   return std::make_unique<ProcessSource>();
-}
-
-uint64_t LastMomentOf(RereadFile* file) {
-  LastMoment last;
-  file->ReadAgain(&last);
-  return last.last_us();
 }
 
 std::vector<std::unique_ptr<TrackSource>> AllSources(

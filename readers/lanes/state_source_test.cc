@@ -7,6 +7,7 @@
 #include "readers/lanes/lines_sink_for_tests.h"
 #include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
+#include "readers/moments/last_moment.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/states_run_for_tests.h"
 

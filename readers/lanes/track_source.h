@@ -70,9 +70,6 @@ std::unique_ptr<TrackSource> NewHeapSource();
 std::unique_ptr<TrackSource> NewCounterSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewGrowthSource(const SourceOptions& options);
 
-// The last moment that a file tells of. Nothing is said of what is wrong in it.
-uint64_t LastMomentOf(RereadFile* file);
-
 // Names of counters that sinks know, and colours that sources share.
 inline constexpr absl::string_view kRssCounter = "RSS";
 inline constexpr absl::string_view kHwmCounter = "highest RSS (VmHWM)";

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
+#include "readers/moments/last_moment.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -50,6 +51,7 @@ bool FindRange(const std::optional<Moment>& from,
                const std::optional<Moment>& to, RereadFile* file,
                const Console& console, std::unique_ptr<RunMoments>* moments,
                MomentRange* range, int* code) {
+  const int was = *code;
   for (const bool is_end : {false, true}) {
     const std::optional<Moment>& bound = is_end ? to : from;
     uint64_t& bound_us = is_end ? range->to_us : range->from_us;
@@ -67,10 +69,24 @@ bool FindRange(const std::optional<Moment>& from,
     if (!found.has_value()) return false;
     bound_us = is_end ? found->UntilUs() : found->time_us;
   }
-  if (range->to_us > range->from_us) return true;
-  console.Usage("--to must be after --from");
-  *code = kExitUsage;
-  return false;
+  *code = std::max(*code, kExitUsage);
+  if (range->to_us <= range->from_us) {
+    console.Usage("--to must be after --from");
+    return false;
+  }
+  if (range->from_us > 0 && !GoesOnAfter(range->from_us, file)) {
+    console.Say(
+        absl::StrCat(file->shown_name(), ": the run ended before --from"));
+    return false;
+  }
+  *code = was;
+  return true;
+}
+
+Moment NoLaterThanEnd(const Moment& moment, RereadFile* file) {
+  return moment.kind == Moment::kTime && !GoesOnAfter(moment.time_us, file)
+             ? Moment{Moment::kExit}
+             : moment;
 }
 
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,

@@ -30,6 +30,8 @@ bool FindRange(const std::optional<Moment>& from,
                const std::optional<Moment>& to, RereadFile* file,
                const Console& console, std::unique_ptr<RunMoments>* moments,
                MomentRange* range, int* code);
+// The end of the run where the moment is a time after that.
+Moment NoLaterThanEnd(const Moment& moment, RereadFile* file);
 // As FindMoment(), one for each, as heap events have them. Reads `beside`, if
 // any, meanwhile. Empty: said.
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,

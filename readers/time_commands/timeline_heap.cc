@@ -105,7 +105,6 @@ bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
   curves = replay->Result({.top = TopFor(options, terminal),
                            .order = options.order,
                            .view = options.view()});
-  if (curves.time_us.empty()) return SayTooLate(*file, console, code);
   drawing->heading = Legend(curves, terminal) + HeapHeading(*replay);
   SetTexts(*replay, &drawing->chart);
   drawing->chart.AddLayers(curves);

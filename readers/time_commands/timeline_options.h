@@ -75,9 +75,6 @@ int PrintLanes(const TimelineOptions& options, RereadFile* file,
 int PrintCounters(const TimelineOptions& options, RereadFile* file,
                   const Console& console, OutputBuffer* output);
 
-// Returns false, after it has said that the run ended before --from.
-bool SayTooLate(const RereadFile& file, const Console& console, int* code);
-
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_TIME_COMMANDS_TIMELINE_OPTIONS_H_

@@ -12,6 +12,7 @@
 #include "readers/heap_in_rss/heap_timeline.h"
 #include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
+#include "readers/moments/last_moment.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
 #include "readers/resident/timeline.h"
@@ -175,7 +176,6 @@ bool FindPart(const RangeOptions& range, RereadFile* file,
   }
   part->from_us = found.from_us;
   part->to_us = std::min(found.to_us, last_us);
-  if (part->from_us >= part->to_us) return SayTooLate(*file, console, code);
   PartPeak peak(part->from_us, part->to_us, (*finder)->hindsight());
   if (!file->Read(&peak)) {
     *code = kExitFailed;
@@ -231,12 +231,6 @@ class ThreadNames final : public ReplayVisitor {
 
 }  // namespace
 
-bool SayTooLate(const RereadFile& file, const Console& console, int* code) {
-  console.Say(absl::StrCat(file.shown_name(), ": the run ended before --from"));
-  *code = std::max(*code, kExitUsage);
-  return false;
-}
-
 bool DrawRss(const TimelineOptions& options, RereadFile* file,
              const Console& console, Drawing* drawing, int* code) {
   auto finder = RunMoments::Of(ReadingOf(file));
@@ -283,10 +277,6 @@ int PrintLanes(const TimelineOptions& options, RereadFile* file,
   MomentRange range;
   if (!options.range.Find(file, console, &range, &code)) return code;
   const uint64_t to_us = std::min(range.to_us, LastMomentOf(file));
-  if (range.from_us > 0 && range.from_us >= to_us) {
-    SayTooLate(*file, console, &code);
-    return code;
-  }
   ThreadNames names;
   ThreadFilter wanted(options.thread(), &names.index());
   if (wanted.any() && !file->Read(&names)) return kExitFailed;

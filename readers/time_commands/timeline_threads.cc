@@ -334,7 +334,6 @@ bool ThreadReader::Read(Drawing* drawing, int* code) {
   }
   range_.to_us =
       std::min(range_.to_us, std::max(finder_->EndUs(), uint64_t{1}));
-  if (range_.from_us >= range_.to_us) return SayTooLate(file_, console_, code);
   const Found found = ReadBest();
   if (found == Found::kNothing) {
     console_.Say(absl::StrCat(file_.shown_name(),
@@ -346,7 +345,6 @@ bool ThreadReader::Read(Drawing* drawing, int* code) {
   }
   *code = kExitFailed;
   if (found == Found::kFailed) return false;
-  if (found_.curves.time_us.empty()) return SayTooLate(file_, console_, code);
   if (!ReadRss()) return false;
   if (options_.as_svg) {
     if (!FindCalls()) return false;

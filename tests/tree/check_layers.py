@@ -71,7 +71,7 @@ ROOMS = {
     'readers/watch': 'format readers/growth readers/heap readers/run readers/series text',
     'readers/objects_ask': 'format format/stream readers/watch text',
     'readers/chart': 'readers/output readers/places readers/run readers/series text',
-    'readers/lanes': 'format readers/chart readers/heap readers/output readers/places readers/resident readers/run readers/states readers/summary readers/task_steps text',
+    'readers/lanes': 'format readers/chart readers/heap readers/moments readers/output readers/places readers/resident readers/run readers/states readers/summary readers/task_steps text',
     'readers/trace_export': 'format readers/lanes readers/objects readers/objects_export readers/objects_heap readers/output readers/run text',
     'readers/diff': 'readers/answer readers/heap readers/moments readers/output readers/places readers/run readers/summary readers/threads text',
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',

@@ -223,7 +223,7 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
   }
   if (!IsOneProcess(older->graph(), newer->graph())) {
     console.Say("--by dominator needs two dumps of one process");
-    return kExitFailed;
+    return kExitUsage;
   }
   std::string text;
   const Table table = DominatorsTable(older, newer, &text, &more);

@@ -58,6 +58,9 @@ class IndexCommand final : public ObjectsCommand {
   }
 
  private:
+  std::string Problem() const override {
+    return path_ == "-" ? "-o -: an index is a file: name one" : "";
+  }
   std::string OfOneRun() const override {
     return path_.empty() ? "" : "an index at PATH";
   }

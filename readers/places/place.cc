@@ -2,14 +2,16 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "readers/places/short_paths.h"
+#include "readers/run/own_code.h"
 
 namespace pymemrun {
 
 absl::string_view GroupByName(GroupBy by) {
   static constexpr absl::string_view kNames[] = {
       "line",    "work-line", "library-line", "function", "file", "thread",
-      "mapping", "module",    "allocator",    "stack",    "task"};
+      "mapping", "module",    "allocator",    "stack",    "task", "package"};
   return kNames[static_cast<size_t>(by)];
 }
 
@@ -21,8 +23,24 @@ std::optional<GroupBy> ParseGroupBy(absl::string_view name,
   return std::nullopt;
 }
 
+namespace {
+
+// Code that is not Python's has no file, but a name.
+absl::string_view PackageOf(const SourceLocation& where) {
+  if (where.file.empty()) return where.code_name;
+  absl::string_view file = where.file;
+  if (absl::ConsumePrefix(&file, "<frozen ")) {
+    return file.substr(0, file.find_first_of(".>"));
+  }
+  const absl::string_view package = OwnCode::PackageOf(file);
+  return package.empty() ? kYourCode : package;
+}
+
+}  // namespace
+
 Place PlaceOf(GroupBy by, const SourceLocation& where) {
   if (by == GroupBy::kFile) return NamedPlace(where.file);
+  if (by == GroupBy::kPackage) return NamedPlace(PackageOf(where));
   return {where.file, by == GroupBy::kFunction ? where.first_line : where.line,
           where.code_name};
 }

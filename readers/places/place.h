@@ -28,7 +28,8 @@ enum class GroupBy {
   kModule,     // the file whose code touched the page, or called malloc
   kAllocator,  // CPython's domain, or the C function
   kStack,
-  kTask,  // of asyncio
+  kTask,     // of asyncio
+  kPackage,  // of the innermost line
 };
 
 // "line", "function", "file", ...
@@ -85,11 +86,13 @@ inline constexpr absl::string_view kNativeThreads = "<native threads>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
 // Of kTask: what no task did.
 inline constexpr absl::string_view kNoTask = "<no task>";
+// Of kPackage: what lies in none.
+inline constexpr absl::string_view kYourCode = "<your code>";
 // Of kWorkLine: what importing modules takes.
 inline constexpr absl::string_view kImports = "<imports>";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }
-// REQUIRES: kLine, kLibraryLine, kFunction or kFile.
+// REQUIRES: kLine, kLibraryLine, kFunction, kFile or kPackage.
 Place PlaceOf(GroupBy by, const SourceLocation& where);
 // In one line, for legends and column names: "/job.py:5 load", "/job.py",
 // "worker#4712".

@@ -1,6 +1,7 @@
 // Threads, tasks, stacks and mappings: what other relations' ids stand for.
 #include <algorithm>
 
+#include "readers/places/place.h"
 #include "readers/relations/columns.h"
 #include "readers/run_relations/run_relations.h"
 
@@ -84,6 +85,11 @@ constexpr ColumnOf<DefinitionRow> kStackColumns[] = {
     {"imports", kInteger, "1: something is imported by it",
      [](const DefinitionRow& row) {
        return IntegerOf(row.index().Imports(row.id));
+     }},
+    {"package", kText, "of the frame, as --by package has it",
+     [](const DefinitionRow& row) {
+       return TextOrNot(
+           PlaceOf(GroupBy::kPackage, row.index().ResolveStack(row.id)).file);
      }}};
 
 constexpr ColumnOf<DefinitionRow> kMappingColumns[] = {

@@ -94,5 +94,49 @@ TEST(PeaksOfAPartTest, KeepTheirNumbers) {
                         "then\n"));
 }
 
+TEST(CallFilterTest, FunctionsChooseAmongCalls) {
+  CallRun run;
+  EXPECT_EQ(
+      Busy(&run).Report({"calls", "--min", "299K", "--function", "[ab]"}).out,
+      "1: MainThread>/src/main.py:25:b=>768000\n"
+      "2: MainThread>/src/main.py:15:a=>512000\n");
+}
+
+TEST(CallsListTest, SortsAndSaysWhatIsNotShown) {
+  CallRun run;
+  Busy(&run);
+  const Printed calls = run.Report(
+      {"calls", "--min", "299K", "--sort", "growth", "--limit", "1"});
+  EXPECT_EQ(calls.out, "4: MainThread>/src/main.py:25:b=>768000\n");
+  EXPECT_THAT(calls.err, HasSubstr("4 more calls not shown (--limit)"));
+  const Printed functions =
+      run.Report({"calls", "--by", "function", "--limit", "1"});
+  EXPECT_THAT(functions.out,
+              HasSubstr("\n3 more places not shown (--limit)\n"));
+  EXPECT_THAT(run.Report({"calls", "--sort", "weight"}).err,
+              HasSubstr("--sort: expected peak, clock_s, thread, file, line,"));
+}
+
+TEST(CallsListTest, FilesAndPackagesHaveWhatIsTheirOwn) {
+  CallRun run;
+  Busy(&run);
+  EXPECT_THAT(run.Report({"calls", "--by", "file", "--csv"}).out,
+              HasSubstr("file,own_bytes,calls,thread_own_bytes\r\n/src/"));
+  EXPECT_THAT(run.Report({"calls", "--by", "package", "--csv"}).out,
+              HasSubstr("\r\n<your code>,"));
+  const std::string part =
+      run.Report({"calls", "--by", "function", "--csv", "--to", "5"}).out;
+  EXPECT_THAT(part, HasSubstr(",d,"));
+  EXPECT_THAT(part, Not(HasSubstr(",a,")));
+}
+
+TEST(CallsListTest, OneCallIsChosenByItsNumberAlone) {
+  CallRun run;
+  const Printed wrong =
+      Busy(&run).Report({"calls", "--event", "9", "--thread", "x"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--event 9 does not go with --thread x"));
+}
+
 }  // namespace
 }  // namespace pymemrun

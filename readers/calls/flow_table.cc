@@ -16,20 +16,20 @@ struct FlowRow {
 };
 
 // Of a function in C its name alone: its line is the caller's.
-Place PlaceOfCall(const SourceLocation& where) {
+Place PlaceOfCall(GroupBy by, const SourceLocation& where) {
   const bool is_python = where.kind == CALL || where.kind == RETURN;
-  return is_python ? PlaceOf(GroupBy::kFunction, where)
-                   : Place{{}, 0, where.function};
+  return is_python || by != GroupBy::kFunction ? PlaceOf(by, where)
+                                               : Place{{}, 0, where.function};
 }
 
 // Names are those of the index.
-std::vector<FlowRow> RowsOf(const std::vector<FlowTotals>& sites,
+std::vector<FlowRow> RowsOf(GroupBy by, const std::vector<FlowTotals>& sites,
                             const RunIndex& index) {
   PlaceTable places;
   std::vector<FlowRow> rows;
   for (uint32_t site = 0; site < sites.size(); ++site) {
     if (sites[site].calls == 0) continue;
-    const Place place = PlaceOfCall(index.Resolve(site));
+    const Place place = PlaceOfCall(by, index.Resolve(site));
     RowOfPlace(places.NumberOf(place), places.places(), &rows)
         .totals.Add(sites[site]);
   }
@@ -59,7 +59,7 @@ void FlowReplay::OnEnded(const EndedCall& call) {
 }
 
 void FlowReplay::Add(const EndedCall& call) {
-  if (!filter_.Keeps(call)) return;
+  if (!filter_.Keeps(call) || !range_.Has(call.time_us * 1000)) return;
   const uint32_t site = call.site < kMaxSites ? call.site : 0;
   if (site >= sites_.size()) sites_.resize(site + site / 2 + 16);
   FlowTotals totals = {
@@ -82,8 +82,9 @@ void FlowReplay::Finish() {
   calls_.clear();
 }
 
-Table FlowReplay::ToTable(uint64_t limit, bool as_text) const {
-  std::vector<FlowRow> rows = RowsOf(sites_, index());
+Table FlowReplay::ToTable(GroupBy by, bool as_text) const {
+  std::vector<FlowRow> rows = RowsOf(by, sites_, index());
+  const bool inclusive = by == GroupBy::kFunction;
   const auto signed_of = [](uint64_t FlowTotals::*bytes) {
     return [=](const FlowRow& row) {
       return static_cast<int64_t>(row.totals.*bytes);
@@ -92,30 +93,36 @@ Table FlowReplay::ToTable(uint64_t limit, bool as_text) const {
   const auto charged = signed_of(&FlowTotals::charged_bytes);
   const auto own_charged = signed_of(&FlowTotals::own_charged_bytes);
   KeepTop(
-      limit,
+      /*limit=*/0,
       [&](const FlowRow& row) {
-        return std::pair(charged(row), own_charged(row));
+        return std::pair(inclusive ? charged(row) : 0, own_charged(row));
       },
       &rows);
   TableColumns<FlowRow> columns;
-  columns.AddBytes("growth_bytes", "growth",
-                   as_text ? charged : signed_of(&FlowTotals::growth_bytes));
+  if (inclusive) {
+    columns.AddBytes("growth_bytes", "growth",
+                     as_text ? charged : signed_of(&FlowTotals::growth_bytes));
+  }
   columns.AddBytes("own_bytes", "own",
                    as_text ? own_charged : signed_of(&FlowTotals::own_bytes));
   columns.Add("calls", "calls",
               [](const FlowRow& row) { return row.totals.calls; });
-  columns.Add("call_s", "seconds", [](const FlowRow& row) {
-    return SecondsOfUs(row.totals.took_us);
-  });
-  const auto add_of_thread = [&](const char* name, const auto& bytes) {
+  if (inclusive) {
+    columns.Add("call_s", "seconds", [](const FlowRow& row) {
+      return SecondsOfUs(row.totals.took_us);
+    });
+  }
+  const auto add_of_thread = [&](const char* name, bool is_there,
+                                 const auto& bytes) {
+    if (as_text || !is_there) return;
     columns.Add(
         name, [=, this](const FlowRow& row) { return ThreadCell(bytes(row)); });
   };
-  if (!as_text) {
-    add_of_thread("thread_growth_bytes", signed_of(&FlowTotals::thread_bytes));
-    add_of_thread("thread_own_bytes", signed_of(&FlowTotals::own_thread_bytes));
-  }
-  PlaceTableMaker<FlowRow> maker(GroupBy::kFunction, columns);
+  add_of_thread("thread_growth_bytes", inclusive,
+                signed_of(&FlowTotals::thread_bytes));
+  add_of_thread("thread_own_bytes", true,
+                signed_of(&FlowTotals::own_thread_bytes));
+  PlaceTableMaker<FlowRow> maker(by, columns);
   maker.AddPlaces(rows);
   return maker.Take();
 }

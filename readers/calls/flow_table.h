@@ -1,4 +1,4 @@
-// What each function's calls changed RSS by: `pymemreport flow`.
+// What each function's calls changed RSS by: `pymemreport calls --by function`.
 #ifndef PYMEMRUN_READERS_CALLS_FLOW_TABLE_H_
 #define PYMEMRUN_READERS_CALLS_FLOW_TABLE_H_
 
@@ -8,6 +8,8 @@
 
 #include "readers/calls/call_replay.h"
 #include "readers/output/table.h"
+#include "readers/places/place.h"
+#include "readers/places/time_range.h"
 
 namespace pymemrun {
 
@@ -27,15 +29,17 @@ struct FlowTotals {
 class FlowReplay final : public CallReplay {
  public:
   // Without functions of other files, and calls of other threads, than are
-  // wanted. `choice` must outlive it.
-  explicit FlowReplay(const CallChoice& choice) : filter_(choice, &index()) {}
+  // wanted. Calls count that ended in the range. `choice` must outlive it.
+  FlowReplay(const CallChoice& choice, const TimeRange& range)
+      : filter_(choice, &index()), range_(range) {}
   ThreadFilter* threads() { return filter_.threads(); }
   void Finish() override;
 
-  // The functions, most charged first (see EndedCall), at most `limit` of them
-  // (0: all). `as_text`: with what is charged alone, instead of the process's
-  // growth and the threads'. REQUIRES: Finish() was called.
-  Table ToTable(uint64_t limit, bool as_text) const;
+  // Functions, files or packages, most charged first (see EndedCall). Of files
+  // and packages with what is their functions' own alone: what these called may
+  // be of the same. `as_text`: with what is charged alone, instead of the
+  // process's growth and the threads'. REQUIRES: Finish() was called.
+  Table ToTable(GroupBy by, bool as_text) const;
   // Calls that found no room: only where rows do not tell.
   uint64_t not_kept() const { return not_kept_; }
 
@@ -47,6 +51,7 @@ class FlowReplay final : public CallReplay {
   void Add(const EndedCall& call);
 
   CallFilter filter_;
+  const TimeRange range_;
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
   std::vector<EndedCall> calls_;   // yet to be nested
   uint64_t not_kept_ = 0;

@@ -25,12 +25,6 @@ namespace {
 // Usual limits, of text.
 constexpr uint64_t kTreeLines = 10000, kFunctions = 20;
 
-// Numbers are those of the whole run.
-struct NumberedPeak {
-  size_t number;
-  EndedCall call;
-};
-
 class CallsCommand final : public ReportCommand {
  public:
   CallsCommand()
@@ -64,7 +58,7 @@ class CallsCommand final : public ReportCommand {
   void PrintFunctions(RunReading* run, OutputBuffer* output) const;
 
   std::optional<uint64_t> event_, peak_;
-  bool by_function_ = false;
+  std::optional<GroupBy> by_;  // nothing: calls are listed
   PeakOptions peaks_;
   RangeOptions range_;
   CallAttribution attribution_;
@@ -81,20 +75,29 @@ void CallsCommand::AddOptions(CLI::App* app) {
             "in it.");
   AddParsed(app, "--peak", &peak_, number(1), "K",
             "Print the call of peak K of the list, and the calls in it.");
-  AddChoice(app, "--by", &by_function_,
-            Choices<bool>{{"call", false}, {"function", true}}, "KIND",
-            "List calls (default), or functions by what their calls changed, "
-            "with and without the calls that they made.");
+  AddChoice<std::optional<GroupBy>>(
+      app, "--by", &by_,
+      {{"call", std::nullopt},
+       {"function", GroupBy::kFunction},
+       {"file", GroupBy::kFile},
+       {"package", GroupBy::kPackage}},
+      "KIND",
+      "List calls (default), or functions by what their calls changed, "
+      "with and without the calls that they made. Of files and packages it is "
+      "what these changed themselves.");
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app);
-  table_.Add(app, 0, "A row for each call or function.");
+  table_.Add(app, 0, "A row for each call or place.", "calls");
+  table_.AddSort(app);
   files_.AddOutput(app);
   ExcludeEachOther(app, {"--event", "--peak", "--by"});
+  Exclude(app, {"--event", "--peak"}, {"--sort"});
+  // The number says which call, whatever the list has.
+  Exclude(app, {"--event"}, {"--thread", "--min", "--min-time", "--min-value"});
   Exclude(app, {"--event", "--peak"}, {"--from", "--to"});
-  Exclude(app, {"--by function"},
-          {"--min", "--min-time", "--min-value", "--strip-prefix", "--from",
-           "--to"});
+  Exclude(app, {"--by function|file|package"},
+          {"--min", "--min-time", "--min-value", "--strip-prefix"});
   SetUsualOptions(app, {"--event", "--peak", "--by", "--min", "--thread",
                         "--limit", "--csv", "--output"});
 }
@@ -128,6 +131,13 @@ std::optional<EndedCall> CallsCommand::Root(RunReading* run) const {
   return peaks[*peak_ - 1];
 }
 
+// Apart from the lines, which are for other programs, too.
+void SayNotShown(uint64_t calls, const Console& console) {
+  if (calls == 0) return;
+  console.Say(
+      absl::StrCat(Counted(calls, "more call"), " not shown (--limit)"));
+}
+
 void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
   const std::optional<EndedCall> root = Root(run);
   if (!root.has_value()) return;
@@ -149,15 +159,11 @@ void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
   } else {
     PrintTable(tree.ToTable(peaks_.prefix, limit), table_.format(), output);
   }
-  const uint64_t shown = tree.Shown(limit);
-  if (shown < tree.calls() + 1) {
-    run->console().Say(
-        absl::StrCat(Counted(tree.calls() + 1 - shown, "more call"),
-                     " not shown (--limit)"));
-  }
+  SayNotShown(tree.calls() + 1 - tree.Shown(limit), run->console());
 }
 
-Table PeakTable(const std::vector<NumberedPeak>& peaks,
+// Those that ended then. Numbers are those of the whole run.
+Table PeakTable(const std::vector<EndedCall>& peaks, const MomentRange& range,
                 const PeakReplay& replay, absl::string_view prefix) {
   const RunIndex& index = replay.index();
   Table table;
@@ -173,10 +179,13 @@ Table PeakTable(const std::vector<NumberedPeak>& peaks,
                     {"call_event", "call"},
                     {"thread_growth_bytes", "by thread", CellLook::kBytes},
                     {"unix_s", ""}};
-  for (const auto& [number, peak] : peaks) {
+  uint64_t number = 0;
+  for (const EndedCall& peak : peaks) {
+    ++number;
+    if (peak.time_us < range.from_us || peak.time_us > range.to_us) continue;
     const SourceLocation where = index.Resolve(peak.site);
     table.rows.push_back(
-        {uint64_t{number}, static_cast<double>(peak.time_us) * 1e-6,
+        {number, static_cast<double>(peak.time_us) * 1e-6,
          std::string(index.LatestThreadLabel(peak.thread)),
          std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
          std::string(where.function), peak.growth_bytes,
@@ -195,36 +204,35 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
       !run->Find(range_, &range)) {
     return;
   }
-  const uint64_t limit = table_.limit();
-  std::vector<NumberedPeak> peaks;
-  size_t number = 0;
-  for (const EndedCall& call : replay.Peaks()) {
-    ++number;
-    if (call.time_us < range.from_us || call.time_us > range.to_us) continue;
-    if (limit == 0 || peaks.size() < limit) peaks.push_back({number, call});
-  }
-  if (!peaks.empty()) {
-    attribution_.SayWhatCounts(replay, *run->file(), run->console());
-  }
-  if (!table_.as_text()) {
-    PrintTable(PeakTable(peaks, replay, peaks_.prefix), table_.format(),
-               output);
+  const std::vector<EndedCall> peaks = replay.Peaks();
+  Table table = PeakTable(peaks, range, replay, peaks_.prefix);
+  const auto all = table_.Choose(run->console(), &table);
+  if (!all.has_value()) {
+    run->Fail(kExitUsage);
     return;
   }
-  for (const auto& [of_run, peak] : peaks) {
+  if (*all > 0) {
+    attribution_.SayWhatCounts(replay, *run->file(), run->console());
+  }
+  if (!table_.as_text()) return PrintTable(table, table_.format(), output);
+  for (const std::vector<Cell>& row : table.rows) {
+    const auto number = std::get<uint64_t>(row[0]);
     const std::string line =
-        PeakLine(of_run, peak, replay.index(), peaks_.prefix);
+        PeakLine(number, peaks[number - 1], replay.index(), peaks_.prefix);
     output->Append(absl::StrCat(TerminalText(line), "\n"));
   }
-  if (peaks.empty()) {
+  SayNotShown(*all - table.rows.size(), run->console());
+  if (*all == 0) {
     run->Say(absl::StrCat("no call changed RSS by more than ",
                           HumanBytes(peaks_.rule.min_bytes),
-                          number == 0 ? "" : " then"));
+                          peaks.empty() ? "" : " then"));
   }
 }
 
 void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
-  FlowReplay replay(peaks_.choice);
+  TimeRange range;
+  if (!run->Find(range_, &range)) return;
+  FlowReplay replay(peaks_.choice, range);
   if (!ReadCalls(&replay, replay.threads(), run)) return;
   const std::string missing = replay.Missing();
   if (!missing.empty()) run->Say(absl::StrCat("not counted: ", missing));
@@ -233,18 +241,28 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
                           " found no room"));
   }
   attribution_.SayWhatCounts(replay, *run->file(), run->console());
-  PrintTable(replay.ToTable(table_.limit(), table_.as_text()), table_.format(),
-             output);
+  Table table = replay.ToTable(*by_, table_.as_text());
+  const auto all = table_.Choose(run->console(), &table);
+  if (!all.has_value()) {
+    run->Fail(kExitUsage);
+    return;
+  }
+  PrintTable(table, table_.format(), output);
+  if (table_.as_text()) {
+    output->AppendLines(table_.NotShown(*all, "place", "places"));
+  }
 }
 
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   if (run.file() == nullptr) return run.code();
   if (!attribution_.Read(run.file(), console)) return kExitUsage;
-  table_.usual_limit = is_tree() ? kTreeLines : by_function_ ? kFunctions : 0;
+  table_.usual_limit = is_tree()         ? kTreeLines
+                       : by_.has_value() ? kFunctions
+                                         : 0;
   if (is_tree()) {
     PrintTree(&run, output);
-  } else if (by_function_) {
+  } else if (by_.has_value()) {
     PrintFunctions(&run, output);
   } else {
     PrintPeaks(&run, output);

@@ -40,13 +40,13 @@ class DiffCommand final : public ReportCommand {
 
 void DiffCommand::AddOptions(CLI::App* app) {
   files_.AddTwo(app);
-  AddGroupBy(
-      app, &side_.by,
-      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
-      "Group by line (default; your code's), library-line (the "
-      "innermost), function (Python's), file, thread, allocator, module "
-      "(the file that called malloc).");
+  AddGroupBy(app, &side_.by,
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator,
+              GroupBy::kModule, GroupBy::kPackage},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, allocator, module "
+             "(the file that called malloc), package.");
   AddParsed(
       app, "--at", &side_.at,
       [](absl::string_view text) -> absl::StatusOr<std::optional<Moment>> {
@@ -97,7 +97,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
   Refuse(app, "--thread", "threads of two runs are compared with --by thread");
   // NEW's figures are of the whole run.
   Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
-  Exclude(app, {"--by allocator|module|thread"}, {"--stacks"});
+  Exclude(app, {"--by allocator|module|package|thread"}, {"--stacks"});
   SetUsualOptions(
       app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
 }

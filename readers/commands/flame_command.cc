@@ -41,8 +41,8 @@ class FlameCommand final : public ReportCommand {
         "Begin with the frames that allocated; their callers come below.");
     app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
     AddThread(app, &thread_);
-    AddOwn(app);
     files_.AddOutput(app);
+    Refuse(app, "--own", "a flame graph has all frames, whoever's they are");
   }
   std::string OfOneRun() const override { return "a flame graph"; }
   std::string NotForTerminal() const override { return "pictures"; }

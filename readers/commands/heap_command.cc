@@ -141,13 +141,12 @@ class HeapCommand final : public ReportCommand {
   void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
                    OutputBuffer* output) const;
   bool as_table() const { return as_ == HeapAs::kTable; }
-  std::vector<Moment> Moments() const;  // without that of --diff
+  std::vector<Moment> Moments(RereadFile* file) const;  // but of --diff
   Moment at_;
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   HeapAs as_ = HeapAs::kTable;
-  bool inverted_ = false;
-  bool leaks_ = false;
+  bool inverted_ = false, leaks_ = false;
   HeapObjectsOptions objects_;
   bool reserved_ = false;   // what C code has mapped, instead of blocks
   uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
@@ -161,10 +160,10 @@ void HeapCommand::AddOptions(CLI::App* app) {
   AddGroupBy(app, &by_,
              {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
-              GroupBy::kAllocator, GroupBy::kModule},
+              GroupBy::kAllocator, GroupBy::kModule, GroupBy::kPackage},
              "Group by line (default; your code's), library-line (the "
              "innermost), function (Python's), file, thread, task (asyncio's), "
-             "allocator, module (the file that called malloc).");
+             "allocator, module (the file that called malloc), package.");
   app->add_flag("--leaks", leaks_,
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
@@ -202,8 +201,8 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "--inverted", inverted_,
       "Begin --as tree with the frames that allocated; callers come below.");
   table_.AddPlaces(app, kPlaces);
-  stacks_.Add(app);
   AddOwn(app);
+  stacks_.Add(app);
   files_.AddOutput(app);
   AddConflicts(app);
   SetUsualOptions(
@@ -225,11 +224,12 @@ void HeapCommand::AddConflicts(CLI::App* app) {
           {"--temporary", "--diff", "--to", "--reserved", "--objects"});
   // Lines at the moment of a dump.
   Exclude(app, {"--objects"},
-          {"--thread", "--by", "--at", "--sort", "--file", "--exclude"});
+          {"--thread", "--by", "--at", "--sort", "--file", "--exclude",
+           "--function"});
   Exclude(app, {"--by task"}, {"--diff"});
   Exclude(app, {"--by allocator|module"}, {"--stacks", "--collapsed", "--as"});
   Exclude(app, {"--as tree|snapshot"},
-          {"--stacks", "--sort", "--file", "--exclude"});
+          {"--stacks", "--sort", "--file", "--exclude", "--function", "--own"});
   Exclude(app, {"--as tree"}, {"--csv", "--json", "--collapsed"});
   Exclude(app, {"--as snapshot"}, {"--leaks", "--by"});
   Need(app, {"--inverted"}, "--as tree");
@@ -325,12 +325,12 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   }
 }
 
-std::vector<Moment> HeapCommand::Moments() const {
+std::vector<Moment> HeapCommand::Moments(RereadFile* file) const {
   // Both are of the whole run.
   if (leaks_) return {Moment{Moment::kEnd}};
   if (temporary_ != 0) return {Moment{Moment::kExit}};
   std::vector<Moment> moments = {at_};
-  if (to_.has_value()) moments.push_back(*to_);
+  if (to_.has_value()) moments.push_back(NoLaterThanEnd(*to_, file));
   return moments;
 }
 
@@ -371,7 +371,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   TaskStepsReader tasks(file);
   tasks.LeaveNames();
   std::vector<HeapMoment> moments = FindHeapMoments(
-      Moments(), file, console, &code, by_task ? &tasks : nullptr);
+      Moments(file), file, console, &code, by_task ? &tasks : nullptr);
   if (moments.empty()) return code;
   HeapMoments replay(std::move(moments),
                      /*to_end=*/as_table() || at_.kind == Moment::kPeak);

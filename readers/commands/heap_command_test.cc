@@ -289,7 +289,7 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--at: expected a share from 0% to 100%, found '200%'"},
       {{"heap", "--by", "stack"},
        "--by: expected line, library-line, function, file, thread, task, "
-       "allocator or module, found 'stack'"},
+       "module or package, found 'stack'"},
       {{"heap", "--temporary", "-1"},
        "--temporary: expected a number from 1 on, found '-1'"},
       {{"heap", "--at", "1", "--at", "2"}, "--at: is given more than once"},

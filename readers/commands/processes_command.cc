@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "readers/processes/process_family.h"
 #include "readers/processes/process_run.h"
 #include "readers/processes/process_table.h"
@@ -29,10 +30,13 @@ class ProcessesCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
-    table_.Add(app, 40, "A row for each process.");
+    table_.Add(app, 40, "A row for each process.", "processes");
+    table_.AddSort(app);
     AddOwn(app);
     files_.AddOutput(app);
   }
+  // It is one of the rows: the others are read, too.
+  std::string KeepProcess() override { return ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -60,12 +64,18 @@ int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
   if (one) family.KeepTreeOf(root);
   const FamilyPeak peak = family.Peak();
   const bool as_text = table_.as_text();
+  Table table = ProcessTable(family, peak, files_.pid, table_.made_limit(),
+                             table_.format());
+  if (table.rows.empty()) {
+    console.Usage(absl::StrCat("--pid: no process is ", files_.pid));
+    return kExitUsage;
+  }
+  if (!table_.Choose(console, &table).has_value()) return kExitUsage;
   if (as_text) output->AppendLines(ProcessHeading(family, peak));
-  PrintTable(ProcessTable(family, peak, table_.limit(), table_.format()),
-             table_.format(), output);
+  PrintTable(table, table_.format(), output);
   if (!as_text) return code;
-  output->AppendLines(
-      table_.NotShown(family.members().size(), "process", "processes"));
+  const size_t all = files_.pid == 0 ? family.members().size() : 1;
+  output->AppendLines(table_.NotShown(all, "process", "processes"));
   output->AppendLines(ProcessNotes(family));
   return code;
 }

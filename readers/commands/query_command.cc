@@ -38,6 +38,7 @@ class QueryCommand final : public ReportCommand {
     app->add_option("FILE", files_.paths,
                     "Run files, or folders, and a SELECT behind them.")
         ->option_text("FILE... SELECT");
+    files_.AddPid(app);
     AddMoment(app, &at_);
     table_.Add(app, 100, "The rows of the answer.");
     app->add_flag("--tables", tables_,

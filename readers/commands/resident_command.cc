@@ -56,19 +56,19 @@ void ResidentCommand::AddOptions(CLI::App* app) {
   AddGroupBy(app, &by_,
              {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
-              GroupBy::kMapping, GroupBy::kModule},
+              GroupBy::kMapping, GroupBy::kModule, GroupBy::kPackage},
              "Group by line (default; your code's), library-line (the "
              "innermost), function (Python's), file, thread or task "
              "(asyncio's). Or by mapping (what the "
-             "page is part of), or module (the file whose instruction "
-             "touched it).");
+             "page is part of), module (the file whose instruction "
+             "touched it), or package.");
   AddChoice<std::optional<bool>>(
       app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
       "Charge a page to who touched it first (touch, the default), or to the "
       "blocks in it (heap; the default where pages were scanned).");
   table_.AddPlaces(app, 20);
-  stacks_.Add(app);
   AddOwn(app);
+  stacks_.Add(app);
   files_.AddOutput(app);
   Exclude(app, {"--by mapping"}, {"--stacks", "--collapsed", "--owner heap"});
   SetUsualOptions(app,

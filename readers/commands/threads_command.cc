@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_replay.h"
@@ -34,7 +35,8 @@ class ThreadsCommand final : public ReportCommand {
     needs_.AddWith("--thread-attribution", "caused", Recorded::kFaults);
     needs_.AddWith("--thread-attribution", "observed", Recorded::kCalls);
     files_.AddOne(app);
-    table_.Add(app, 20, "A row for each thread.");
+    table_.Add(app, 20, "A row for each thread.", "threads");
+    table_.AddSort(app);
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_, "Default: caused.");
     AddOwn(app);
@@ -80,8 +82,13 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   if (!(knows || file->Has(Recorded::kThreadMemory)) || !run.HasThread(&keep)) {
     return run.code();
   }
-  table_.Print(ThreadHeading(facts), ThreadTable(facts, &keep, table_.limit()),
-               output);
+  Table table = ThreadTable(facts, &keep, table_.made_limit());
+  const auto all = table_.Choose(console, &table);
+  if (!all.has_value()) return kExitUsage;
+  table_.Print(ThreadHeading(facts), std::move(table), output);
+  if (table_.as_text()) {
+    output->AppendLines(table_.NotShown(*all, "thread", "threads"));
+  }
   return std::max(code, run.code());
 }
 

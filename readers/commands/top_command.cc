@@ -36,9 +36,10 @@ class TopCommand final : public ReportCommand {
     AddGroupBy(
         app, &by_,
         {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-         GroupBy::kFile, GroupBy::kThread, GroupBy::kTask},
+         GroupBy::kFile, GroupBy::kThread, GroupBy::kTask, GroupBy::kPackage},
         "Group by line (default; your code's), library-line (the innermost), "
-        "function (Python's), file, thread, task (asyncio's, by its steps).");
+        "function (Python's), file, thread, task (asyncio's, by its steps), "
+        "package.");
     table_.AddPlaces(app, 20);
     AddAttribution(
         app, &attribution_,

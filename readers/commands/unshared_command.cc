@@ -33,9 +33,13 @@ class UnsharedCommand final : public ReportCommand {
     needs_.Add(Recorded::kFaults);
     files_.AddSeveral(app);
     table_.Add(app, 20, "A row for each place in each process.");
+    table_.AddSort(app);
+    AddFiles(app, "", &table_.view);
     AddOwn(app);
     files_.AddOutput(app);
   }
+  // The others are read, too: what was shared is theirs.
+  std::string KeepProcess() override { return ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -150,9 +154,25 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   const std::vector<OneFile> files = ReadAll(console, &code);
   if (files.empty()) return code;
   SettleAll(console, files);
-  const std::vector<UnsharedPages> processes = KnownOf(files, console);
+  std::vector<UnsharedPages> processes = KnownOf(files, console);
+  if (files_.pid != 0 && !processes.empty()) {
+    const auto is_other = [this](const UnsharedPages& process) {
+      return process.ledger->header().pid() != files_.pid;
+    };
+    processes.erase(
+        std::remove_if(processes.begin(), processes.end(), is_other),
+        processes.end());
+    if (processes.empty()) {
+      console.Usage(absl::StrCat("--pid: no forked process is ", files_.pid));
+    }
+  }
   if (processes.empty()) return code == kExitOk ? kExitUsage : code;
   const bool as_text = table_.as_text();
+  Table places =
+      UnsharedPlaces(processes, table_.made_limit(), table_.format());
+  if (table_.view.any() && !table_.Choose(console, &places).has_value()) {
+    return kExitUsage;
+  }
   if (as_text) {
     output->AppendLines(UnsharedHeading(processes));
     PrintTable(UnsharedProcesses(processes, table_.limit()), table_.format(),
@@ -161,8 +181,7 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
         table_.NotShown(processes.size(), "process", "processes"));
     output->AppendLines("\n");
   }
-  PrintTable(UnsharedPlaces(processes, table_.limit(), table_.format()),
-             table_.format(), output);
+  PrintTable(places, table_.format(), output);
   if (as_text) output->AppendLines(UnsharedNotes(processes));
   return code;
 }

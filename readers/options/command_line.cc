@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -15,9 +16,15 @@
 namespace pymemrun {
 namespace {
 
-std::vector<std::string> LongOptions(const CLI::App& app) {
+bool IsGiven(const CLI::Option& option) {
+  return option.get_group() == kGivenOptions;
+}
+
+// `shown`: without those that are known only to be refused.
+std::vector<std::string> LongOptions(const CLI::App& app, bool shown) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (shown && !IsShown(*option)) continue;
     for (const std::string& name : option->get_lnames()) {
       names.push_back("--" + name);
     }
@@ -25,11 +32,29 @@ std::vector<std::string> LongOptions(const CLI::App& app) {
   return names;
 }
 
+std::string LastWord(const std::string& text) {
+  return text.substr(text.rfind(' ') + 1);
+}
+
+// Of words without an option that of the last one: "SELECT" of "FILE...
+// SELECT".
+std::string NameOf(const CLI::Option& option) {
+  const std::string& words = option.get_option_text();
+  const bool is_last = option.get_positional() && !option.results().empty() &&
+                       option.results().back().empty();
+  const bool are_several = words.find(' ') != std::string::npos;
+  return is_last && are_several ? LastWord(words) : option.get_name();
+}
+
 // What is wrong with how often, or with what, options were given; empty:
 // nothing.
 std::string Problem(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 1 && option->count() > 1) {
+      if (IsGiven(*option)) {
+        return absl::StrCat(option->get_name(), " does not go with ",
+                            LastWord(app.get_name()));
+      }
       return absl::StrCat(option->get_name(), ": is given more than once");
     }
   }
@@ -37,7 +62,7 @@ std::string Problem(const CLI::App& app) {
     const std::vector<std::string>& values = option->results();
     if (option->get_items_expected_max() != 0 &&
         std::count(values.begin(), values.end(), "") > 0) {
-      return absl::StrCat(option->get_name(), ": expected a value, found ''");
+      return absl::StrCat(NameOf(*option), ": expected a value, found ''");
     }
   }
   return "";
@@ -76,7 +101,7 @@ void SayUnknown(const CLI::App& app, absl::string_view word,
     return;
   }
   const absl::string_view name = word.substr(0, word.find('='));
-  const std::vector<std::string> known = LongOptions(app);
+  const std::vector<std::string> known = LongOptions(app, /*shown=*/true);
   std::string nearest = OtherName(name, known);
   if (nearest.empty()) nearest = NearestName(std::string(name), known);
   console.Usage(absl::StrCat(
@@ -91,7 +116,7 @@ std::string OneLine(absl::string_view text) {
 // The first word that looks like an option and is unknown; empty: no such word.
 std::string UnknownOption(const CLI::App& app,
                           const std::vector<std::string>& arguments) {
-  const std::vector<std::string> known = LongOptions(app);
+  const std::vector<std::string> known = LongOptions(app, /*shown=*/false);
   for (const std::string& word : arguments) {
     const std::string name = word.substr(0, word.find('='));
     if (word == "--") break;
@@ -115,6 +140,11 @@ std::string TextOf(const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+bool IsShown(const CLI::Option& option) {
+  const std::string& group = option.get_group();
+  return !group.empty() && group != kGivenOptions && group != kUselessOptions;
+}
 
 std::optional<int> ParseArguments(CLI::App* app,
                                   const std::vector<std::string>& arguments,

@@ -12,6 +12,13 @@
 
 namespace pymemrun {
 
+// The groups of the options that a command's name stands for, and of those that
+// do not go with them: no help has them.
+inline constexpr char kGivenOptions[] = "Given", kUselessOptions[] = "Useless";
+
+// Whether --help-all has it.
+bool IsShown(const CLI::Option& option);
+
 // Parses `arguments` (without the program's name). Returns the exit code with
 // which to end at once: after --help, --help-all and --version, or after a
 // usage error, which has been said; an unknown option with the nearest known

@@ -4,10 +4,12 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "readers/options/command_line.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -48,10 +50,15 @@ std::string Listed(std::vector<std::string> names) {
                       last);
 }
 
-// "--by task", "--csv".
-std::string AsGiven(const CLI::Option& option) {
-  const bool has_value =
-      option.count() == 1 && option.get_items_expected_max() != 0;
+// "--by task", "--csv". What a command's name stands for was given as that:
+// "tree". A value that may be left out may have been.
+std::string AsGiven(const CLI::App& app, const CLI::Option& option) {
+  if (option.get_group() == kGivenOptions) {
+    return app.get_name().substr(app.get_name().rfind(' ') + 1);
+  }
+  const bool has_value = option.count() == 1 &&
+                         option.get_items_expected_max() != 0 &&
+                         !absl::StartsWith(option.get_option_text(), "[");
   return absl::StrCat(option.get_name(), has_value ? " " : "",
                       has_value ? TerminalText(option.results()[0]) : "");
 }
@@ -73,7 +80,7 @@ std::string DoNotGo(const CLI::App& app, const std::string& one,
   std::vector<std::string> given;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_name() == one || option->get_name() == other) {
-      given.push_back(AsGiven(*option));
+      given.push_back(AsGiven(app, *option));
     }
   }
   return absl::StrJoin(given, " does not go with ");
@@ -151,12 +158,30 @@ void Need(CLI::App* app, const std::vector<std::string>& these,
                                          [app](const std::string& name) {
                                            return app->count(name) > 0;
                                          });
-              return there
-                         ? ""
-                         : absl::StrCat(AsGiven(*app->get_option(choice.name)),
-                                        " n", needs);
+              return there ? ""
+                           : absl::StrCat(
+                                 AsGiven(*app, *app->get_option(choice.name)),
+                                 " n", needs);
             });
   }
+}
+
+bool GoesWithGiven(CLI::App* app, const CLI::Option& option) {
+  for (CLI::Option* one : app->get_options([](CLI::Option*) { return true; })) {
+    for (const CLI::Validator* rule : RulesOf(one)) {
+      if (rule->get_name() != kExcludes) continue;
+      const std::vector<std::string> sides =
+          absl::StrSplit(rule->get_description(), '\n');
+      for (const size_t i : {0, 1}) {
+        const Choice other(sides[1 - i]);
+        if (Choice(sides[i]).name == option.get_name() &&
+            other.IsMade(*app, false)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
 }
 
 void AddNote(CLI::Option* option, const std::string& note) {

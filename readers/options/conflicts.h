@@ -28,6 +28,9 @@ void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names);
 void Need(CLI::App* app, const std::vector<std::string>& these,
           const std::string& needed);
 
+// Whether the option goes with what has been parsed.
+bool GoesWithGiven(CLI::App* app, const CLI::Option& option);
+
 // A sentence that --help-all has behind the option's text.
 void AddNote(CLI::Option* option, const std::string& note);
 // All that is to be said there of the option: what it does not go with and what

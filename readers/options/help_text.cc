@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "readers/options/command_line.h"
 #include "readers/options/conflicts.h"
 
 namespace pymemrun {
@@ -64,11 +65,10 @@ void SetUsualOptions(CLI::App* app, const std::vector<std::string>& names) {
   for (CLI::Option* option :
        app->get_options([](const CLI::Option*) { return true; })) {
     const std::string name = option->get_name(option->get_positional());
-    if (option->get_positional() || option->get_group().empty() ||
-        std::find(names.begin(), names.end(), name) != names.end()) {
-      continue;
-    }
-    option->group(kMoreOptions);
+    if (option->get_positional() || option->get_group().empty()) continue;
+    const bool is_usual =
+        std::find(names.begin(), names.end(), name) != names.end();
+    option->group(is_usual ? "Options" : kMoreOptions);
   }
 }
 
@@ -92,7 +92,7 @@ std::string HelpText(CLI::App* app, bool all) {
   absl::StrAppend(&text, UsageOf(*app), "\n");
   for (CLI::Option* option :
        app->get_options([](CLI::Option*) { return true; })) {
-    if (option->get_group().empty()) continue;
+    if (!IsShown(*option)) continue;
     if (all || option->get_group() != kMoreOptions) {
       text += HelpRow(NameOf(*option, all),
                       absl::StrCat(option->get_description(),

@@ -1,5 +1,7 @@
 #include "readers/places/table_view.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -26,17 +28,46 @@ std::optional<double> NumberOf(const Cell& cell) {
   }
   if (const auto* real = std::get_if<double>(&cell)) return *real;
   if (const auto* real = std::get_if<ExactNumber>(&cell)) return real->value;
+  // A time for people: "12.345 s".
+  const auto* text = std::get_if<std::string>(&cell);
+  double seconds = 0;
+  if (text != nullptr && absl::EndsWith(*text, " s") &&
+      absl::SimpleAtod(absl::StripSuffix(*text, " s"), &seconds)) {
+    return seconds;
+  }
   return std::nullopt;
 }
 
+// Of a cell that is no text: none.
+absl::string_view TextOf(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? absl::string_view() : *text;
+}
+
+// What is empty comes last in both orders.
 bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
   const auto x = NumberOf(a), y = NumberOf(b);
   if (x.has_value() && y.has_value()) return rises ? *x < *y : *x > *y;
   if (x.has_value() || y.has_value()) return x.has_value();
   const auto* s = std::get_if<std::string>(&a);
   const auto* t = std::get_if<std::string>(&b);
-  if (s != nullptr && t != nullptr) return *s < *t;
+  if (s != nullptr && t != nullptr) return rises ? *s < *t : *s > *t;
   return s != nullptr;
+}
+
+struct Order {
+  absl::string_view column;
+  std::optional<bool> rises;  // nothing: as the column's values do
+};
+
+Order OrderOf(absl::string_view sort) {
+  for (const bool rises : {true, false}) {
+    absl::string_view column = sort;
+    if (absl::ConsumeSuffix(&column, rises ? ":asc" : ":desc")) {
+      return {column, rises};
+    }
+  }
+  return {sort, std::nullopt};
 }
 
 // A cell of the row that stands for several: errors add up as squares, and what
@@ -86,6 +117,16 @@ std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
   return std::nullopt;
 }
 
+// The name, or the first words of it.
+bool MatchesAny(const std::vector<std::string>& patterns,
+                const std::string& name) {
+  return std::any_of(
+      patterns.begin(), patterns.end(), [&name](const std::string& pattern) {
+        return fnmatch(pattern.c_str(), name.c_str(), 0) == 0 ||
+               fnmatch((pattern + " *").c_str(), name.c_str(), 0) == 0;
+      });
+}
+
 absl::Status NoColumn(const Table& table, absl::string_view name) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--sort: expected ",
@@ -99,32 +140,42 @@ absl::Status NoColumn(const Table& table, absl::string_view name) {
 
 }  // namespace
 
-bool TableView::Lists(absl::string_view file) const {
-  const std::string name(file);
+bool TableView::Lists(absl::string_view file,
+                      absl::string_view function) const {
+  const std::string name(file), of(function);
+  if (!tasks.empty()) return MatchesAny(tasks, name);
   return (files.empty() || FileMatchesAny(files, name)) &&
-         !FileMatchesAny(excluded, name);
+         !FileMatchesAny(excluded, name) &&
+         (functions.empty() || MatchesAny(functions, of));
+}
+
+std::string TableView::Problem(bool have_files, bool have_functions) const {
+  if (!functions.empty() && !have_functions) {
+    return "--function takes --by line, library-line or function";
+  }
+  if (!chooses_files() || have_files) return "";
+  return "--file and --exclude take --by line, library-line, function or file";
 }
 
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
   const auto end = table->rows.begin() + table->places;
   auto listed = end;
-  if (chooses_files()) {
-    const auto file = ColumnOf(*table, "file");
-    if (!file.has_value()) {
-      return absl::InvalidArgumentError(
-          "--file and --exclude take --by line, library-line, function or "
-          "file");
-    }
+  if (chooses_places()) {
+    const auto file = ColumnOf(*table, tasks.empty() ? "file" : "task");
+    const auto function = ColumnOf(*table, "function");
+    const std::string problem = Problem(file.has_value(), function.has_value());
+    if (!problem.empty()) return absl::InvalidArgumentError(problem);
     listed = std::stable_partition(
-        table->rows.begin(), end, [this, file](const auto& row) {
-          const auto* name = std::get_if<std::string>(&row[*file]);
-          return name != nullptr && Lists(*name);
+        table->rows.begin(), end, [&, this](const auto& row) {
+          return Lists(TextOf(row[*file]),
+                       function.has_value() ? TextOf(row[*function]) : "");
         });
   }
   if (!sort.empty()) {
-    const auto by = ColumnOf(*table, sort);
+    const Order order = OrderOf(sort);
+    const auto by = ColumnOf(*table, order.column);
     if (!by.has_value()) return NoColumn(*table, sort);
-    const bool rises = IsName(table->headings[*by]);
+    const bool rises = order.rises.value_or(IsName(table->headings[*by]));
     std::stable_sort(table->rows.begin(), listed,
                      [by, rises](const auto& a, const auto& b) {
                        return ComesFirst(a[*by], b[*by], rises);

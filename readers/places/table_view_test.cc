@@ -132,5 +132,44 @@ TEST(TableViewTest, OneThreadAlone) {
   EXPECT_EQ(Of(run, "heap", {"--thread", "worker", "--leaks"}).code, 2);
 }
 
+TEST(TableViewTest, BothOrders) {
+  const std::string run = HeapRun().Build();
+  const auto sorted = [&run](const std::string& by) {
+    return Rows(Of(run, "heap", {"--csv", "--sort", by}), 2)[0];
+  };
+  EXPECT_EQ(sorted("live:desc"), sorted("live"));
+  EXPECT_EQ(sorted("live:asc"), ",");
+  EXPECT_EQ(sorted("file:desc"), "<frozen importlib._bootstrap>,101");
+  const Printed wrong = Of(run, "heap", {"--csv", "--sort", "size:asc"});
+  EXPECT_THAT(wrong.err, HasSubstr("found 'size:asc'"));
+}
+
+TEST(TableViewTest, ListsFunctionsThatMatch) {
+  const std::string run = HeapRun().Build();
+  const std::string others = "<other places>,,";
+  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--function", "lo?d"}), 3),
+            (Lines{"/job.py,6,load", "/job.py,5,load", others,
+                   "<tracing itself>,,"}));
+  EXPECT_EQ(Rows(Of(run, "heap",
+                    {"--csv", "--function", "load", "--exclude", "job.py"}),
+                 3),
+            (Lines{others, "<tracing itself>,,"}));
+  EXPECT_THAT(Of(run, "heap", {"--function", "load", "--by", "file"}).err,
+              HasSubstr("--by file does not go with --function load"));
+  EXPECT_THAT(
+      Of(run, "timeline",
+         {"--of", "heap", "--function", "load", "--by", "file"})
+          .err,
+      HasSubstr("--function takes --by line, library-line or function"));
+}
+
+TEST(TableViewTest, PackagesAreOfTheInnermostLine) {
+  const std::string run = HeapRun().Build();
+  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--by", "package"}), 2),
+            (Lines{"<your code>,6000", "importlib,70", "<interpreter>,50",
+                   "<tracing itself>,400"}));
+  EXPECT_EQ(Of(run, "heap", {"--by", "package", "--file", "job.py"}).code, 2);
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -187,12 +187,14 @@ size_t Runs(const ProcessFamily& family) {
 }  // namespace
 
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
-                   uint64_t limit, TableFormat format) {
+                   uint64_t pid, uint64_t limit, TableFormat format) {
   std::vector<MemberRow> rows;
-  const std::vector<bool> shown = Shown(family, limit);
+  const std::vector<bool> shown = Shown(family, pid == 0 ? limit : 0);
   for (size_t i = 0; i < shown.size(); ++i) {
     const FamilyMember& member = family.members()[i];
-    if (shown[i]) rows.push_back({member, member.run, peak.shares[i]});
+    const bool is_asked_for = pid == 0 || member.run.pid == pid;
+    if (shown[i] && is_asked_for)
+      rows.push_back({member, member.run, peak.shares[i]});
   }
   return (format == TableFormat::kText ? ColumnsForPeople(rows)
                                        : AllColumns(family))

@@ -10,10 +10,10 @@
 
 namespace pymemrun {
 
-// A row for each process, at most `limit` of them (0: all): those that had most
-// stay. Text has less than what is for machines.
+// A row for each process, or for `pid` alone (0: all), at most `limit` of them
+// (0: all): those that had most stay. Text has less than what is for machines.
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
-                   uint64_t limit, TableFormat format);
+                   uint64_t pid, uint64_t limit, TableFormat format);
 
 // What stands above the table in text, and below. Lines, each ended.
 std::string ProcessHeading(const ProcessFamily& family, const FamilyPeak& peak);

@@ -161,5 +161,29 @@ TEST(ProcessesReportTest, ADamagedFileDoesNotHideTheOthers) {
   EXPECT_EQ(CsvLines(printed).size(), 2u);
 }
 
+TEST(ProcessesReportTest, SortsByAColumnAndChoosesAProcess) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10, 60, 10}}.Write(folder.At("run.pb"));
+  OneProcess{11, 10, 0, {20, 10, 80}}.Write(folder.At("run.11.pb"));
+  const auto report = [&folder](std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {"processes", folder.At("run.pb"), "--csv"});
+    return Report(options);
+  };
+  EXPECT_THAT(
+      CsvLines(report({"--sort", "peak"})),
+      ElementsAre(StartsWith("pid,"), StartsWith("11,"), StartsWith("10,")));
+  EXPECT_THAT(CsvLines(report({"--sort", "pid:asc", "--limit", "1"})),
+              ElementsAre(StartsWith("pid,"), StartsWith("10,")));
+  EXPECT_THAT(CsvLines(report({"--pid", "11"})),
+              ElementsAre(StartsWith("pid,"),
+                          AllOf(StartsWith("11,10,1,"),
+                                HasSubstr(",83886080,,83886080,"))));
+  EXPECT_EQ(report({"--pid", "12"}).code, 2);
+  // Other reports read its file alone.
+  EXPECT_THAT(Report({"summary", folder.At("run.pb"), "--pid", "11"}).out,
+              HasSubstr("80.0 MiB"));
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "format/stream/byte_io.h"
 #include "readers/options/command_line.h"
+#include "readers/options/conflicts.h"
 #include "readers/options/help_text.h"
 #include "readers/options/out_of_memory.h"
 #include "readers/output/html_page.h"
@@ -90,6 +91,22 @@ int PrintToFile(const Console& console, bool says_name,
   return std::max(code, kExitFailed);
 }
 
+// The words that an old name stands for are given with it: neither they nor
+// what does not go with them is in its help.
+void HideWhatIsGiven(const std::vector<std::string>& words, CLI::App* app) {
+  if (words.empty()) return;
+  try {
+    app->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError&) {
+    // FILE is missing. What excludes what is known by now.
+  }
+  for (CLI::Option* option :
+       app->get_options([](const CLI::Option*) { return true; })) {
+    if (!GoesWithGiven(app, *option)) option->group(kUselessOptions);
+    if (option->count() > 0) option->group(kGivenOptions);
+  }
+}
+
 }  // namespace
 
 int ProgramMain(const char* name, int argc, char** argv, Program* run) {
@@ -142,10 +159,12 @@ void SayUnknownCommand(const std::string& name, const CommandList& commands,
 }
 
 std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
-                                const Console& console,
-                                ReportCommand* command) {
+                                const Console& console, ReportCommand* command,
+                                AddRefused* refused) {
   const auto app = command->MakeParser(console.program);
+  if (refused != nullptr) refused(command->name(), app.get());
   std::vector<std::string> words = command->words();
+  HideWhatIsGiven(words, app.get());
   words.insert(words.end(), arguments.begin(), arguments.end());
   const std::optional<int> ended =
       ParseArguments(app.get(), command->Prepared(std::move(words)), console);
@@ -170,12 +189,16 @@ std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
 }
 
 int RunCommand(const std::vector<std::string>& arguments,
-               const Console& console, ReportCommand* command) {
-  const std::optional<int> ended = ParseCommand(arguments, console, command);
+               const Console& console, ReportCommand* command,
+               AddRefused* refused) {
+  const std::optional<int> ended =
+      ParseCommand(arguments, console, command, refused);
   if (ended.has_value()) return *ended;
   command->TakeFolders();
   const FileOptions& files = command->files();
-  if (const std::string problem = files.Problem(); !problem.empty()) {
+  std::string problem = files.Problem();
+  if (problem.empty()) problem = command->KeepProcess();
+  if (!problem.empty()) {
     console.Usage(problem);
     return kExitUsage;
   }

@@ -33,14 +33,20 @@ ReportCommand* CommandNamed(const std::string& name,
 void SayUnknownCommand(const std::string& name, const CommandList& commands,
                        const Console& console);
 
+// Adds options that a command does not have, but others do: each is refused by
+// a sentence.
+using AddRefused = void(const std::string& command, CLI::App* app);
+
 // As ParseArguments(), with what only the command knows to be wrong.
 std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
-                                const Console& console, ReportCommand* command);
+                                const Console& console, ReportCommand* command,
+                                AddRefused* refused = nullptr);
 
 // Parses the arguments behind the command's name, runs it, and prints to where
 // its options say; returns the exit code.
 int RunCommand(const std::vector<std::string>& arguments,
-               const Console& console, ReportCommand* command);
+               const Console& console, ReportCommand* command,
+               AddRefused* refused = nullptr);
 
 }  // namespace pymemrun
 

@@ -96,5 +96,24 @@ TEST(HelpTest, ComesBeforeWhatIsWrong) {
   EXPECT_EQ(Cat({"--help-all", "--from", "noon"}).code, 0);
 }
 
+TEST(HelpTest, OldNamesListOnlyWhatTheyTake) {
+  const std::string flow = Report({"flow", "--help-all"}).out;
+  for (const char* refused : {"--by ", "--event", "--peak ", "--min "}) {
+    EXPECT_THAT(flow, Not(HasSubstr(std::string("  ") + refused))) << refused;
+  }
+  EXPECT_THAT(flow, HasSubstr("  --thread"));
+  EXPECT_THAT(Report({"tree", "--help-all"}).out, Not(HasSubstr("--reserved")));
+  EXPECT_THAT(Report({"peaks", "--help-all"}).out, HasSubstr("--by "));
+}
+
+TEST(HelpTest, TheFirstLineSaysWhatACommandDoes) {
+  for (const auto& command : ReportCommands()) {
+    const std::string text = Report({command->name(), "--help"}).out;
+    EXPECT_EQ(text[text.find("\n\n") - 1], '.') << command->name();
+  }
+  EXPECT_THAT(Report({"timeline", "--help-all"}).out,
+              HasSubstr("List at most N runs of --gc"));
+}
+
 }  // namespace
 }  // namespace pymemrun

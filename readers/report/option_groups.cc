@@ -3,61 +3,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/places/rough_rows.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
-
-void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
-  app->add_option("FILE", paths, help)->required()->option_text(usage);
-}
-
-void FileOptions::AddOne(CLI::App* app) {
-  count = 1;
-  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
-}
-
-void FileOptions::AddTwo(CLI::App* app) {
-  count = 2;
-  Add(app, "OLD NEW", "Two run files; - reads standard input.");
-}
-
-void FileOptions::AddSeveral(CLI::App* app) {
-  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
-}
-
-void FileOptions::AddOutput(CLI::App* app) {
-  app->add_option("-o,--output", output,
-                  "Write to PATH instead of standard output. An older file "
-                  "there is replaced only if all went well.")
-      ->option_text("PATH");
-  AddChoice<ColorMode>(
-      app, "--color", &colors,
-      {{"auto", ColorMode::kAuto},
-       {"always", ColorMode::kAlways},
-       {"never", ColorMode::kNever}},
-      "WHEN",
-      "Print colours on a terminal without $NO_COLOR (auto, the default), "
-      "always or never.");
-}
-
-std::vector<std::string> FileOptions::All() const {
-  std::vector<std::string> all = paths;
-  if (!compared.empty()) all.push_back(compared);
-  return all;
-}
-
-std::string FileOptions::Problem() const {
-  if (count == 2 && paths.size() != 2) {
-    return absl::StrCat("takes two files, OLD and NEW, found ", paths.size());
-  }
-  const std::vector<std::string> all = All();
-  if (std::count(all.begin(), all.end(), "-") > 1) {
-    return "standard input (-) can be read once only";
-  }
-  return "";
-}
 
 void FormatOptions::Add(CLI::App* app, const std::string& rows) {
   const std::string more = rows.empty() ? "" : " " + rows;
@@ -72,31 +24,51 @@ TableFormat FormatOptions::format() const {
                 : TableFormat::kText;
 }
 
-void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
+void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows,
+                       const std::string& listed) {
   FormatOptions::Add(app, rows);
   usual_limit = usual;
   AddParsed(
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
-      absl::StrCat("List at most N rows (", usual,
+      absl::StrCat("List at most N ", listed, " (", usual,
                    usual == 0 ? ": all)." : "; CSV and JSON: all). 0: all."));
 }
 
+void TableOptions::AddSort(CLI::App* app) {
+  app->add_option("--sort", view.sort,
+                  "Sort by a column of the table, such as file or live: sizes "
+                  "go down, names up. :asc or :desc behind it says otherwise.")
+      ->option_text("COLUMN")
+      ->group(kMoreOptions);
+}
+
+namespace {
+
+void AddGlobs(CLI::App* app, const std::string& name, const std::string& what,
+              std::vector<std::string>* globs) {
+  app->add_option(name, *globs, absl::StrCat("List ", what, ". Repeatable."))
+      ->option_text("GLOB")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
-  const auto add_globs = [app](const char* name, const std::string& help,
-                               std::vector<std::string>* globs) {
-    app->add_option(name, *globs, help)
-        ->option_text("GLOB")
-        ->allow_extra_args(false);
-  };
-  add_globs("--file",
-            absl::StrCat("List ", what,
-                         "files that match GLOB, or whose path ends so: "
-                         "etl.py, pandas/*. Repeatable."),
-            &view->files);
-  add_globs("--exclude",
-            absl::StrCat("List ", what, "other files than these. Repeatable."),
-            &view->excluded);
+  AddGlobs(app, "--file",
+           absl::StrCat(what,
+                        "files that match GLOB, or whose path ends so: etl.py, "
+                        "pandas/*"),
+           &view->files);
+  AddGlobs(app, "--exclude", absl::StrCat(what, "other files than these"),
+           &view->excluded);
+  AddGlobs(app, "--function",
+           absl::StrCat(what, "functions whose names match GLOB"),
+           &view->functions);
+}
+
+void AddTasks(CLI::App* app, TableView* view) {
+  AddGlobs(app, "--task", "tasks whose names match GLOB", &view->tasks);
 }
 
 std::string TableOptions::NotShown(size_t all, absl::string_view one,
@@ -115,6 +87,23 @@ void TableOptions::Print(absl::string_view heading, Table table,
     DropEmptyColumns(&table);
   }
   PrintTable(table, format(), output);
+}
+
+std::optional<size_t> TableOptions::Choose(const Console& console,
+                                           Table* table) const {
+  const absl::Status applied = view.Apply(0, /*folds=*/false, table);
+  if (!applied.ok()) {
+    console.Usage(applied.message());
+    return std::nullopt;
+  }
+  const size_t all = table->places;
+  if (limit() != 0 && limit() < all) {
+    const auto begin = table->rows.begin();
+    table->rows.erase(begin + static_cast<ptrdiff_t>(limit()),
+                      begin + static_cast<ptrdiff_t>(all));
+    table->places = limit();
+  }
+  return all;
 }
 
 void AddThread(CLI::App* app, std::string* thread) {
@@ -150,14 +139,13 @@ bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
 
 void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
   Add(app, usual);
-  app->add_option(
-         "--sort", view.sort,
-         "Sort by a column, such as file or live: sizes go down, names "
-         "up.")
-      ->option_text("COLUMN");
+  AddSort(app);
   AddFiles(app, "", &view);
+  AddTasks(app, &view);
   AddThread(app, &thread);
   Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
+  Need(app, {"--function"}, "--by line|library-line|function");
+  Need(app, {"--task"}, "--by task");
 }
 
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
@@ -169,13 +157,15 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       console.Usage(applied.message());
       return kExitUsage;
     }
-    if (table.places == 0 && view.chooses_files()) {
-      const bool both = !view.files.empty() && !view.excluded.empty();
+    if (table.places == 0 && view.chooses_places()) {
+      std::vector<absl::string_view> given;
+      if (!view.files.empty()) given.push_back("--file");
+      if (!view.excluded.empty()) given.push_back("--exclude");
+      if (!view.functions.empty()) given.push_back("--function");
+      if (!view.tasks.empty()) given.push_back("--task");
       console.Say(absl::StrCat(
-          both                 ? "--file and --exclude leave"
-          : view.files.empty() ? "--exclude leaves"
-                               : "--file leaves",
-          " no place",
+          absl::StrJoin(given, " and "),
+          given.size() == 1 ? " leaves" : " leave", " no place",
           by == GroupBy::kLine
               ? " of your code's; --by library-line has those of libraries"
               : ""));
@@ -205,8 +195,11 @@ void StackOptions::Add(CLI::App* app) {
   app->add_flag("--collapsed", collapsed,
                 "Print a line for each stack, frame;frame;frame bytes, for "
                 "tools that draw flame graphs.");
+  // Trees have all frames, whoever's they are.
+  Exclude(app, {"--stacks", "--collapsed"}, {"--own"});
   Exclude(app, {"--collapsed"}, {"--csv", "--json", "--limit"});
-  Exclude(app, {"--stacks", "--collapsed"}, {"--sort", "--file", "--exclude"});
+  Exclude(app, {"--stacks", "--collapsed"},
+          {"--sort", "--file", "--exclude", "--function"});
   ExcludeEachOther(app, {"--stacks", "--collapsed"});
 }
 

@@ -1,4 +1,5 @@
-// Options that several commands of pymemreport have.
+// Options that several commands of pymemreport have. Those of files:
+// file_options.h.
 #ifndef PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_
 #define PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_
 
@@ -13,33 +14,12 @@
 #include "readers/growth/profile_table.h"
 #include "readers/moments/moment.h"
 #include "readers/output/table.h"
-#include "readers/output/terminal.h"
 #include "readers/places/place_tree.h"
 #include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/console.h"
 
 namespace pymemrun {
-
-// What is read, and where the report goes. Every command has it.
-struct FileOptions {
-  std::vector<std::string> paths;
-  std::string compared;  // another run; empty: none
-  std::string output;    // empty or "-": standard output
-  size_t count = 0;      // of paths that Run() takes; 0: any
-  ColorMode colors = ColorMode::kAuto;
-
-  void AddOne(CLI::App* app);
-  void AddTwo(CLI::App* app);
-  void AddSeveral(CLI::App* app);
-  void AddOutput(CLI::App* app);
-  std::vector<std::string> All() const;
-  bool ToConsole() const { return output.empty() || output == "-"; }
-  std::string Problem() const;
-
- private:
-  void Add(CLI::App* app, const char* usage, const char* help);
-};
 
 // --csv and --json.
 struct FormatOptions {
@@ -51,26 +31,39 @@ struct FormatOptions {
   bool as_text() const { return format() == TableFormat::kText; }
 };
 
-// And how many places are listed: for machines all, unless they say otherwise.
+// And how many rows are listed: for machines all, unless they say otherwise. In
+// what order.
 struct TableOptions : FormatOptions {
   std::optional<uint64_t> given_limit;
   uint64_t usual_limit = 0;  // 0: all
+  TableView view;
 
-  void Add(CLI::App* app, uint64_t usual, const std::string& rows = "");
+  // `listed`: what a row of text is.
+  void Add(CLI::App* app, uint64_t usual, const std::string& rows = "",
+           const std::string& listed = "places");
+  // Behind Add(): --sort, by a column that the table has.
+  void AddSort(CLI::App* app);
   uint64_t limit() const {
     return given_limit.value_or(as_text() ? usual_limit : 0);
   }
   // "3 more processes not shown (--limit)", with a newline; empty: all are.
   std::string NotShown(size_t all, absl::string_view one,
                        absl::string_view many) const;
+  // How many rows a table is to be made with.
+  uint64_t made_limit() const { return view.any() ? 0 : limit(); }
   // Prints it; as text below the heading, and without what is only for machines
   // or empty.
   void Print(absl::string_view heading, Table table,
              OutputBuffer* output) const;
+  // Leaves the rows that are asked for, in their order. Returns of how many
+  // these are the first; nothing: a usage error, which has been said.
+  std::optional<size_t> Choose(const Console& console, Table* table) const;
 };
 
-// --file and --exclude. `what` is chosen by them: places, series.
+// --file, --exclude and --function. `what` is chosen by them: places, series.
 void AddFiles(CLI::App* app, const std::string& what, TableView* view);
+// --task, of places that are tasks.
+void AddTasks(CLI::App* app, TableView* view);
 
 // --thread.
 void AddThread(CLI::App* app, std::string* thread);
@@ -83,15 +76,12 @@ void SayNoCause(absl::string_view shown_name, const Console& console);
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
                  const Console& console);
 
-// And which, in what order.
+// And which.
 struct PlaceOptions : TableOptions {
-  TableView view;
   std::string thread;  // see ThreadFilter
 
   // Behind --by.
   void AddPlaces(CLI::App* app, uint64_t usual);
-  // How many rows a table is to be made with.
-  uint64_t made_limit() const { return view.any() ? 0 : limit(); }
   // Prints the table, below the heading if it is text; returns the exit code.
   // `folds`: what is not listed is summed up.
   int PrintPlaces(absl::string_view heading, Table table, GroupBy by,
@@ -103,6 +93,7 @@ struct PlaceOptions : TableOptions {
 struct StackOptions {
   bool stacks = false, collapsed = false;
 
+  // Behind --own.
   void Add(CLI::App* app);
   bool any() const { return stacks || collapsed; }
   // Prints a tree as they say.

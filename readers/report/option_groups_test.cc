@@ -1,9 +1,20 @@
 #include "readers/report/option_groups.h"
 
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/run/own_code.h"
+#include "readers/testing/gil_run_for_tests.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
 
 namespace pymemrun {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(TableOptionsTest, MachinesHaveAllRowsUnlessTheySayOtherwise) {
   TableOptions table;
@@ -13,6 +24,75 @@ TEST(TableOptionsTest, MachinesHaveAllRowsUnlessTheySayOtherwise) {
   EXPECT_EQ(table.limit(), 0u);
   table.given_limit = 3;
   EXPECT_EQ(table.limit(), 3u);
+}
+
+std::string Refusal(const std::vector<std::string>& words) {
+  const Printed printed = Report(words);
+  EXPECT_EQ(printed.code, 2) << printed.err;
+  EXPECT_EQ(printed.out, "");
+  return printed.err;
+}
+
+TEST(RefusedOptionsTest, ASentenceSaysWhyAndWhereTheyWork) {
+  EXPECT_THAT(Refusal({"states", "x.pb", "--task", "a"}),
+              HasSubstr("--task: states does not tell tasks apart; heap, "
+                        "timeline, top, tasks and resident take it"));
+  EXPECT_THAT(Refusal({"processes", "x.pb", "--from", "1"}),
+              HasSubstr("--from: processes is of one moment, or of the whole "
+                        "run; timeline, calls, gil, tasks and states take it"));
+  // They are nobody's suggestions.
+  EXPECT_THAT(Refusal({"states", "x.pb", "--tasks"}),
+              Not(HasSubstr("--task?")));
+}
+
+TEST(RefusedOptionsTest, NamesWhatWasTyped) {
+  EXPECT_THAT(Refusal({"heap", "x.pb", "--objects", "--sort", "live"}),
+              HasSubstr(" --objects does not go with --sort live"));
+  EXPECT_THAT(Refusal({"heap", "x.pb", "--temporary", "--at", "3"}),
+              HasSubstr("--at 3 does not go with --temporary ("));
+  EXPECT_THAT(Refusal({"heap", "x.pb", "--inverted"}),
+              HasSubstr("--inverted goes with --as tree alone"));
+  EXPECT_THAT(Refusal({"tree", "x.pb", "--csv"}),
+              HasSubstr(" tree does not go with --csv"));
+  EXPECT_THAT(Refusal({"tree", "x.pb", "--as", "table"}),
+              HasSubstr("--as does not go with tree"));
+  EXPECT_THAT(Refusal({"query", "x.pb", ""}),
+              HasSubstr("SELECT: expected a value, found ''"));
+  EXPECT_THAT(Refusal({"timeline", "x.pb", "--threads", "--json"}),
+              HasSubstr("--threads does not go with --json"));
+}
+
+TEST(RefusedOptionsTest, WhatWouldDoNothing) {
+  for (const char* as : {"tree", "snapshot"}) {
+    EXPECT_THAT(Refusal({"heap", "x.pb", "--as", as, "--own", "a"}),
+                HasSubstr(std::string("--as ") + as + " does not go with"));
+  }
+  EXPECT_THAT(Refusal({"resident", "x.pb", "--stacks", "--own", "a"}),
+              HasSubstr("--own a does not go with --stacks"));
+  EXPECT_THAT(Refusal({"flame", "x.pb", "--own", "a"}),
+              HasSubstr("--own: a flame graph has all frames"));
+  OwnCode::SetPatterns({});
+  for (const char* of_peaks : {"--file", "--function", "--min", "--rebase"}) {
+    EXPECT_THAT(Refusal({"timeline", "x.pb", "--of", "threads", "--csv",
+                         of_peaks, "1"}),
+                HasSubstr(std::string(of_peaks) + " is of the picture alone"));
+  }
+}
+
+TEST(RangeOptionsTest, WhatBeginsBehindTheEndIsRefused) {
+  const TempFile heap(HeapRun().Build());
+  const TempFile gil(GilRun().Build());
+  const std::vector<std::vector<std::string>> reports = {
+      {"timeline", heap.path(), "--of", "heap"}, {"gil", gil.path()}};
+  for (std::vector<std::string> words : reports) {
+    EXPECT_EQ(Report(words).code, 0);
+    words.insert(words.end(), {"--to", "1000"});
+    EXPECT_EQ(Report(words).code, 0);
+    words.insert(words.end() - 2, {"--from", "999"});
+    EXPECT_THAT(Refusal(words), HasSubstr(": the run ended before --from\n"));
+  }
+  EXPECT_EQ(Report({"heap", heap.path(), "--at", "1ms", "--to", "1000"}).out,
+            Report({"heap", heap.path(), "--at", "1ms", "--to", "exit"}).out);
 }
 
 }  // namespace

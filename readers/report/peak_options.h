@@ -20,7 +20,7 @@ struct PeakOptions {
 
   void Add(CLI::App* app) {
     AddRule(app);
-    AddFiles(app, "calls of functions in ", &choice.view);
+    AddFiles(app, "calls of code in ", &choice.view);
     AddThread(app, &choice.thread);
     AddOwn(app);
     app->add_option("--strip-prefix", prefix,

@@ -98,6 +98,57 @@ std::string CommandBehind(const std::vector<std::string>& arguments,
   return is_path && access(behind.c_str(), F_OK) != 0 ? behind : "";
 }
 
+// Options that mean the same wherever they are, and why a report has none.
+struct Shared {
+  const char* name;
+  const char* why;
+};
+constexpr Shared kShared[] = {
+    {"--thread", "is of the whole process"},
+    {"--task", "does not tell tasks apart"},
+    {"--file", "lists no places to choose among"},
+    {"--exclude", "lists no places to choose among"},
+    {"--function", "lists no places to choose among"},
+    {"--pid", "is of what was named"},
+    {"--from", "is of one moment, or of the whole run"},
+    {"--to", "is of one moment, or of the whole run"},
+    {"--at", "is of more than one moment"},
+    {"--by", "has rows of one kind"},
+    {"--sort", "has one order"},
+    {"--limit", "lists nothing that could be less"},
+};
+
+// "heap, top and calls": the commands that have it.
+std::string CommandsWith(const std::string& option) {
+  std::vector<std::string> names;
+  for (const auto& command : ReportCommands()) {
+    CLI::App app;
+    command->AddOptions(&app);
+    const CLI::Option* const found = app.get_option_no_throw(option);
+    if (found != nullptr && !found->get_group().empty()) {
+      names.push_back(command->name());
+    }
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+void RefuseOthers(const std::string& command, CLI::App* app) {
+  for (const Shared& shared : kShared) {
+    if (app->get_option_no_throw(shared.name) != nullptr) continue;
+    app->add_option_function<std::string>(
+           shared.name,
+           [command, shared](const std::string&) {
+             throw CLI::ValidationError(
+                 shared.name,
+                 absl::StrCat(command, " ", shared.why, "; ",
+                              CommandsWith(shared.name), " take it"));
+           })
+        ->group("");
+  }
+}
+
 bool AsksHelp(const std::string& name) {
   return name == "--help" || name == "-h" ||
          (name == "help" && access("help", F_OK) != 0);
@@ -146,7 +197,7 @@ int RunPymemreport(const std::vector<std::string>& words,
     return kExitUsage;
   }
   return RunCommand({arguments.begin() + taken, arguments.end()}, console,
-                    command);
+                    command, RefuseOthers);
 }
 
 }  // namespace pymemrun

@@ -274,7 +274,7 @@ TEST(PymemreportTest, UsageErrors) {
       {{"summary", file.path(), "--limit", ""}, "--limit: expected a value"},
       {{"top", file.path(), "-o", ""}, "--output: expected a value"},
       {{"top", ""}, "FILE: expected a value, found ''"},
-      {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
+      {{"summary", file.path(), "--by", "file"}, "--by: summary has"},
       {{"top", "-", "-"}, "once only"},
       {{"--brief"}, "FILE"},
       {{"-v"}, "unknown option '-v'"},

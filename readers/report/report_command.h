@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 #include "readers/output/output_buffer.h"
+#include "readers/report/file_options.h"
 #include "readers/report/option_groups.h"
 #include "readers/report/run_needs.h"
 #include "readers/run/console.h"
@@ -53,6 +54,8 @@ class ReportCommand {
   const std::vector<Recorded>& needed() const { return needed_; }
   // What is in a folder stands for it: run files, if it takes these.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
+  // Where one process is asked for: see FileOptions.
+  virtual std::string KeepProcess() { return files_.KeepProcess(); }
   void SetOutput(std::string path) { files_.output = std::move(path); }
   // How many FILEs stand before its name, where it stands behind them.
   void SetFilesBefore(size_t count) { files_before_ = count; }

@@ -308,7 +308,7 @@ TEST(ResidentReportTest, UsageErrors) {
       {{"--at", "heap-peak"}, "heap-peak: the run has no heap events"},
       {{"--at", "200%"},
        "--at: expected a share from 0% to 100%, found '200%'"},
-      {{"--by", "color"}, "mapping or module, found 'color'"},
+      {{"--by", "color"}, "module or package, found 'color'"},
       {{"--owner", "heap", "--by", "mapping"},
        "--by mapping does not go with --owner heap"},
       {{"--owner", "me"}, "--owner: expected touch or heap, found 'me'"},

@@ -200,7 +200,7 @@ TEST(TimelineTest, UsageErrors) {
   EXPECT_THAT(TimelineOf(run, {"--format", "png"}).err,
               HasSubstr("--format: expected svg or csv, found 'png'"));
   EXPECT_THAT(TimelineOf(run, {"--by", "mapping"}).err,
-              HasSubstr("allocator, module, stack or heap, found 'mapping'"));
+              HasSubstr("module, package, stack or heap, found 'mapping'"));
   EXPECT_THAT(TimelineOf(run, {"--top", "0"}).err,
               HasSubstr("--top: expected a number from 1 to 24, found '0'"));
   EXPECT_THAT(TimelineOf(run, {"--format", "csv", "--svg"}).err,

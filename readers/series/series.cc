@@ -45,7 +45,7 @@ std::vector<size_t> LargestPlaces(const PlaceValues& values,
   for (size_t number = 0; number < values.size(); ++number) {
     const double peak = PeakOf(values[number]);
     if (peak <= 0 || peak < choice.least ||
-        !choice.view.Lists(places[number].file)) {
+        !choice.view.Lists(places[number].file, places[number].function)) {
       continue;
     }
     keys.emplace_back(KeyOf(values[number], choice.order, moments), number);

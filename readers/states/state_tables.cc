@@ -163,9 +163,7 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
                              : Cell();
                 });
   }
-  Table table = columns.Make(StateThreadsOf(replay, keep), limit);
-  table.places = 0;
-  return table;
+  return columns.Make(StateThreadsOf(replay, keep), limit);
 }
 
 std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {

@@ -307,5 +307,15 @@ TEST(ThreadTimesTest, NoMoreIsTakenFromSleepsThanTheyHave) {
   EXPECT_EQ(times.total_ns(), 10u);
 }
 
+TEST(StatesReportTest, SortsByAnyColumn) {
+  const std::string run = TwoStateThreads().Build();
+  const auto first = [&run](const std::string& by) {
+    const Printed printed = StatesReport(run, {"--csv", "--sort", by});
+    return CsvLines(printed).at(1).substr(0, 4);
+  };
+  EXPECT_NE(first("thread"), first("thread:desc"));
+  EXPECT_EQ(StatesReport(run, {"--sort", "weight"}).code, 2);
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -347,5 +347,17 @@ TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {
   EXPECT_THAT(text, Not(HasSubstr("work work")));
 }
 
+TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
+  const std::string run = TwoTasks().Build();
+  const nlohmann::json one = Rows(run, {"--task", "read*"});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["task"], "reader work");
+  EXPECT_EQ(Rows(run, {"--sort", "task:desc"})[0]["task"], "reader work");
+  EXPECT_EQ(Rows(run, {"--task", "Task-1"})[0]["task"], "Task-1 work");
+  const Printed wrong = TaskReport(run, {"--sort", "weight"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--sort: expected task, "));
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -345,5 +345,13 @@ TEST(ThreadsReportTest, WithoutPagesAndHeapNobodyKnows) {
   EXPECT_EQ(printed.out, "");
 }
 
+TEST(ThreadsReportTest, SortsByAnyColumn) {
+  const std::string run = PageEventsRun().Build();
+  const Printed all = Threads(run, {"--sort", "thread:desc"});
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(Threads(run, {"--sort", "thread", "--limit", "1"}).out,
+              HasSubstr("1 more thread not shown (--limit)"));
+}
+
 }  // namespace
 }  // namespace pymemrun

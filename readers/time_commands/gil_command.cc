@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -77,7 +78,7 @@ class GilCommand final : public ReportCommand {
     return svg_ || (off_ && !collapsed_ && table_.as_text() &&
                     IsPictureName(files_.output));
   }
-  void PrintAll(const GilReplay& replay, ThreadFilter* keep,
+  void PrintAll(Table threads, const GilReplay& replay, ThreadFilter* keep,
                 OutputBuffer* output) const;
   // Reads what --from, --to and --thread choose. False: why has been said.
   template <typename Replay>
@@ -106,7 +107,8 @@ void GilCommand::AddOptions(CLI::App* app) {
   needs_.Add(Recorded::kGil);
   needs_.AddWith("--sleeps", Recorded::kStates);
   files_.AddOne(app);
-  table_.Add(app, 20, "A row for each thread, or see --rows and --off.");
+  table_.Add(app, 20, "A row for each thread, or see --rows and --off.",
+             "rows");
   AddChoice(app, "--rows", &rows_,
             Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
                                             {"blockers", GilRows::kBlockers},
@@ -120,6 +122,7 @@ void GilCommand::AddOptions(CLI::App* app) {
             "are the longest with both stacks, places the lines that held "
             "the GIL meanwhile. gils are each interpreter's own, and "
             "stops where all threads were stopped.");
+  table_.AddSort(app);
   AddThread(app, &thread_);
   range_.Add(app);
   AddOwn(app);
@@ -157,7 +160,7 @@ void GilCommand::AddOff(CLI::App* app) {
        {"--by", "--svg", "--collapsed", "--inverted", "--merge-threads",
         "--keep-imports", "--sleeps"},
        "--off");
-  Exclude(app, {"--off"}, {"--rows"});
+  Exclude(app, {"--off"}, {"--rows", "--sort"});
   ExcludeEachOther(app, {"--svg", "--collapsed", "--csv", "--json"});
   Exclude(app, {"--svg", "--collapsed"}, {"--limit"});
   Exclude(app, {"--by both"}, {"--inverted"});
@@ -178,9 +181,7 @@ void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
       text.empty() ? "No thread waited for long.\n" : text, kStackIndent));
 }
 
-void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
-               uint64_t limit, TableFormat format, OutputBuffer* output) {
-  Table table = GilTable(rows, replay, keep, limit, format);
+void PrintRows(Table table, TableFormat format, OutputBuffer* output) {
   if (format == TableFormat::kText && table.rows.empty()) {
     return output->AppendLines("None.\n");
   }
@@ -188,23 +189,28 @@ void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
   PrintTable(table, format, output);
 }
 
+// For people, the first ones.
+void PrintSome(GilRows rows, uint64_t limit, const GilReplay& replay,
+               ThreadFilter* keep, OutputBuffer* output) {
+  constexpr TableFormat kText = TableFormat::kText;
+  PrintRows(GilTable(rows, replay, keep, limit, kText), kText, output);
+}
+
 // Each part has something to say, or is left out.
-void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
-                          OutputBuffer* output) const {
+void GilCommand::PrintAll(Table threads, const GilReplay& replay,
+                          ThreadFilter* keep, OutputBuffer* output) const {
   // Who holds the GIL matters to all who wait.
   ThreadFilter all("", &replay.index());
   const bool narrowed = !thread_.empty();
   output->AppendLines(absl::StrCat(narrowed ? "Of all threads: " : "",
                                    GilSentence(replay, &all), GilNotes(replay),
                                    "\n"));
-  PrintRows(GilRows::kThreads, replay, keep, table_.limit(), TableFormat::kText,
-            output);
+  PrintRows(std::move(threads), TableFormat::kText, output);
   output->AppendLines(
       table_.NotShown(GilThreadsOf(replay, keep).size(), "thread", "threads"));
   if (replay.gils() > 1) {
     output->AppendLines("\nEach interpreter's GIL:\n");
-    PrintRows(GilRows::kGils, replay, keep, table_.limit(), TableFormat::kText,
-              output);
+    PrintSome(GilRows::kGils, table_.limit(), replay, keep, output);
   }
   if (replay.blocked_ns().empty()) return;
   const bool locks = replay.HasLocksAlone();
@@ -215,13 +221,11 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
         absl::StrCat(locks ? "\nWhere threads let go while others waited"
                            : "\nWhat holds the GIL while others wait",
                      narrowed ? ", of all threads" : "", ":\n"));
-    PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText, TableFormat::kText,
-              output);
+    PrintSome(GilRows::kPlaces, kPlacesInText, replay, keep, output);
   }
   if (replay.stops().all().stops > 0) {
     output->AppendLines("\nWhere all threads were stopped:\n");
-    PrintRows(GilRows::kStops, replay, keep, kPlacesInText, TableFormat::kText,
-              output);
+    PrintSome(GilRows::kStops, kPlacesInText, replay, keep, output);
   }
   output->AppendLines("\nThe longest waits:\n");
   PrintWaits(replay, keep, kWaitsInText, output);
@@ -318,13 +322,19 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
   TimeRange range;
   ThreadFilter keep(thread_, &replay.index());
   if (!Read(run, &replay, &range, &keep)) return;
-  if (table_.as_text() && !rows_.has_value()) {
-    PrintAll(replay, &keep, output);
-  } else if (table_.as_text() && *rows_ == GilRows::kWaits) {
+  const GilRows rows = rows_.value_or(GilRows::kThreads);
+  if (table_.as_text() && rows == GilRows::kWaits) {
     PrintWaits(replay, &keep, table_.limit(), output);
+    return;
+  }
+  Table table =
+      GilTable(rows, replay, &keep, table_.made_limit(), table_.format());
+  if (!table_.Choose(run->console(), &table).has_value()) {
+    run->Fail(kExitUsage);
+  } else if (table_.as_text() && !rows_.has_value()) {
+    PrintAll(std::move(table), replay, &keep, output);
   } else {
-    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep, table_.limit(),
-              table_.format(), output);
+    PrintRows(std::move(table), table_.format(), output);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/option_values.h"
@@ -29,7 +30,8 @@ class StatesCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kStates);
     files_.AddOne(app);
-    table_.Add(app, 20, "A row for each thread.");
+    table_.Add(app, 20, "A row for each thread.", "threads");
+    table_.AddSort(app);
     AddThread(app, &thread_);
     range_.Add(app);
     files_.AddOutput(app);
@@ -50,12 +52,14 @@ int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
   if (!run.Read(&replay) || !run.HasThread(&keep)) return run.code();
+  Table table = StateTable(replay, &keep, /*limit=*/0, table_.format());
+  const auto all = table_.Choose(console, &table);
+  if (!all.has_value()) return kExitUsage;
   table_.Print(
       absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"),
-      StateTable(replay, &keep, table_.limit(), table_.format()), output);
+      std::move(table), output);
   if (table_.as_text()) {
-    output->AppendLines(table_.NotShown(StateThreadsOf(replay, &keep).size(),
-                                        "thread", "threads"));
+    output->AppendLines(table_.NotShown(*all, "thread", "threads"));
   }
   return run.code();
 }

@@ -49,27 +49,28 @@ class TasksCommand final : public ReportCommand {
               "WHAT",
               "Group by task (default), or by function, the tasks' "
               "coroutine.");
-    AddChoice(app, "--sort", &order_,
-              Choices<TaskOrder>{{"time", TaskOrder::kRan},
-                                 {"longest", TaskOrder::kLongest},
-                                 {"grown", TaskOrder::kGrown},
-                                 {"heap", TaskOrder::kHeap}},
-              "WHAT",
-              "List first what ran for most time (default), had the longest "
-              "step, grew most (RSS), or has most alive on the heap.");
+    AddOrder(app);
+    AddTasks(app, &table_.view);
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
     // What was allocated is known of the whole run.
     Exclude(app, {"--from", "--to"}, {"--at"});
     Exclude(app, {"--sort heap"}, {"--from", "--to"});
+    Exclude(app, {"--by function"}, {"--task"});
     SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  void PrintText(const TaskReplay& replay, const TaskRowList& rows,
-                 const std::string& moment, OutputBuffer* output) const;
+  void AddOrder(CLI::App* app);
+  // These return the exit code.
+  int PrintText(const TaskReplay& replay, const TaskRowList& rows,
+                const std::string& moment, const Console& console,
+                OutputBuffer* output) const;
+  int PrintRows(const TaskReplay& replay, const TaskRowList& rows,
+                bool with_heap, const Console& console,
+                OutputBuffer* output) const;
 
   std::optional<Moment> at_;  // nothing: the peak
   RangeOptions range_;
@@ -78,6 +79,26 @@ class TasksCommand final : public ReportCommand {
   TaskOrder order_ = TaskOrder::kRan;
   std::string thread_;
 };
+
+void TasksCommand::AddOrder(CLI::App* app) {
+  const auto parse =
+      [this](absl::string_view text) -> absl::StatusOr<TaskOrder> {
+    constexpr std::pair<absl::string_view, TaskOrder> kOrders[] = {
+        {"time", TaskOrder::kRan},
+        {"longest", TaskOrder::kLongest},
+        {"grown", TaskOrder::kGrown},
+        {"heap", TaskOrder::kHeap}};
+    for (const auto& [name, order] : kOrders) {
+      if (name == text) return order;
+    }
+    table_.view.sort = std::string(text);
+    return TaskOrder::kRan;
+  };
+  AddParsed(app, "--sort", &order_, parse, "COLUMN",
+            "List first what ran for most time (default), had the longest "
+            "step, grew most (RSS), or has most alive on the heap. Other "
+            "words are columns of the table.");
+}
 
 // What each task or function allocated, and what of it is alive at the moment,
 // whose name is `moment`. Returns kExitOk, or why there is nothing to report,
@@ -113,26 +134,15 @@ int ReadHeaps(RereadFile* file, const TaskStepsReader& steps, const Moment& at,
   return kExitOk;
 }
 
-// For machines: a million rows as a table take gigabytes.
-void PrintParts(const TaskReplay& replay, const TaskRowList& rows,
-                bool with_heap, TableFormat format, OutputBuffer* output) {
-  constexpr size_t kRows = 1024;
-  TableParts parts(format, output);
-  size_t begin = 0;
-  do {
-    parts.Print(TaskTable(replay, rows.Some(begin, kRows), rows.by(),
-                          {with_heap}, format));
-    begin += kRows;
-  } while (begin < rows.kept());
-  parts.Finish();
-}
-
-void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
-                             const std::string& moment,
-                             OutputBuffer* output) const {
-  output->AppendLines(absl::StrCat(TaskSentences(replay, rows, moment), "\n"));
-  if (rows.count() == 0) return;
-  const uint64_t limit = table_.limit();
+int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
+                            const std::string& moment, const Console& console,
+                            OutputBuffer* output) const {
+  const std::string sentences = TaskSentences(replay, rows, moment);
+  if (rows.count() == 0) {
+    output->AppendLines(absl::StrCat(sentences, "\n"));
+    return kExitOk;
+  }
+  const uint64_t limit = table_.made_limit();
   // Of what RSS did within steps, other threads and tasks have their part.
   const bool has_heap = !moment.empty();
   const TaskColumns columns = {has_heap, rows.any_not_returned(),
@@ -140,12 +150,41 @@ void TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
   Table table =
       TaskTable(replay, rows.Some(0, limit == 0 ? rows.kept() : limit), by_,
                 columns, table_.format());
+  const auto all = table_.Choose(console, &table);
+  if (!all.has_value()) return kExitUsage;
+  output->AppendLines(absl::StrCat(sentences, "\n"));
   DropEmptyColumns(&table);
   PrintTable(table, table_.format(), output);
   const bool of_tasks = by_ == TaskRows::kTasks;
-  output->AppendLines(table_.NotShown(rows.count(),
+  output->AppendLines(table_.NotShown(table_.view.any() ? *all : rows.count(),
                                       of_tasks ? "task" : "coroutine",
                                       of_tasks ? "tasks" : "coroutines"));
+  return kExitOk;
+}
+
+// For machines: a million rows as a table take gigabytes.
+int TasksCommand::PrintRows(const TaskReplay& replay, const TaskRowList& rows,
+                            bool with_heap, const Console& console,
+                            OutputBuffer* output) const {
+  constexpr size_t kRows = 1024;
+  const auto some = [&](size_t begin, size_t most) {
+    return TaskTable(replay, rows.Some(begin, most), by_, {with_heap},
+                     table_.format());
+  };
+  if (table_.view.any()) {
+    Table table = some(0, rows.kept());
+    if (!table_.Choose(console, &table).has_value()) return kExitUsage;
+    PrintTable(table, table_.format(), output);
+    return kExitOk;
+  }
+  TableParts parts(table_.format(), output);
+  size_t begin = 0;
+  do {
+    parts.Print(some(begin, kRows));
+    begin += kRows;
+  } while (begin < rows.kept());
+  parts.Finish();
+  return kExitOk;
 }
 
 int TasksCommand::Run(const Console& console, OutputBuffer* output) {
@@ -169,17 +208,16 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   std::optional<TaskRowList> rows;
   TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
   replay.SetRange(range);
-  rows.emplace(TaskRowList::Options{by_, order_, table_.limit()}, &heaps, &keep,
-               &replay.index());
+  rows.emplace(TaskRowList::Options{by_, order_, table_.made_limit()}, &heaps,
+               &keep, &replay.index());
   if (!run.Read(&replay)) return run.code();
   rows->Finish();
   rows->ReadNames(file, &replay);
-  if (table_.as_text()) {
-    PrintText(replay, *rows, moment, output);
-  } else {
-    PrintParts(replay, *rows, !moment.empty(), table_.format(), output);
-  }
-  return run.code();
+  const int code =
+      table_.as_text()
+          ? PrintText(replay, *rows, moment, console, output)
+          : PrintRows(replay, *rows, !moment.empty(), console, output);
+  return std::max(code, run.code());
 }
 
 }  // namespace

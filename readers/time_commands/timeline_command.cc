@@ -28,7 +28,7 @@ Choices<std::optional<GroupBy>> Groups() {
   for (const GroupBy of :
        {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
         GroupBy::kFile, GroupBy::kThread, GroupBy::kTask, GroupBy::kAllocator,
-        GroupBy::kModule, GroupBy::kStack}) {
+        GroupBy::kModule, GroupBy::kPackage, GroupBy::kStack}) {
     groups.emplace_back(GroupByName(of), of);
   }
   groups.emplace_back("heap", std::nullopt);
@@ -110,6 +110,7 @@ class TimelineCommand final : public ReportCommand {
   void AddChoosing(CLI::App* app);
   void AddOfThreads(CLI::App* app);
   void AddConflicts(CLI::App* app);
+  std::string Problem() const override;
   bool csv() const {
     return options_.table.csv || (format_svg_.has_value() && !*format_svg_);
   }
@@ -144,7 +145,8 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       app, "--format", &format_svg_, {{"svg", true}, {"csv", false}}, "FORMAT",
       "Print svg (default of rss and threads) or csv.");
   app->add_flag("--svg", svg_, "Draw a picture, whatever the output's name.");
-  options_.table.Add(app, 10, "A row for each moment, value or run.");
+  options_.table.Add(app, 10, "A row for each moment, value or run.",
+                     "runs of --gc");
   AddOwn(app);
   files_.AddOutput(app);
   AddConflicts(app);
@@ -156,9 +158,9 @@ void TimelineCommand::AddOptions(CLI::App* app) {
 void TimelineCommand::AddChoosing(CLI::App* app) {
   AddChoice(app, "--by", &options_.by, Groups(), "KIND",
             "Group by line (default; your code's), library-line (the "
-            "innermost), function (Python's), file, thread; live bytes "
-            "also by task (asyncio's), allocator, module, stack. RSS by "
-            "heap: live bytes of Python and of C code, and the rest.");
+            "innermost), function (Python's), file, thread, package; live "
+            "bytes also by task (asyncio's), allocator, module, stack. RSS by "
+            "heap: live bytes beside the rest.");
   app->add_flag("--threads", lanes_,
                 "Draw a lane for each thread: the --top 24 that did most, and "
                 "one for the others together.");
@@ -186,6 +188,7 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
       "end, or the most growth. The end is the program's, where not all has "
       "been freed yet, unless --to says it.");
   AddFiles(app, "places of ", &options_.peaks.choice.view);
+  AddTasks(app, &options_.peaks.choice.view);
   AddThread(app, &options_.peaks.choice.thread);
   options_.range.Add(app);
 }
@@ -212,8 +215,9 @@ void TimelineCommand::AddConflicts(CLI::App* app) {
   Need(app, {"--interval", "--sort", "--by task|allocator|module|stack"},
        "--of heap");
   Need(app, {"--by"}, "--of rss|heap");
-  Need(app, {"--top", "--file", "--exclude", "--thread"},
+  Need(app, {"--top", "--file", "--exclude", "--function", "--thread", "--own"},
        "--of rss|heap|threads");
+  Need(app, {"--task"}, "--by task");
   Need(app,
        {"--rebase", "--min", "--min-time", "--min-value", "--peaks",
         "--thread-attribution"},
@@ -227,10 +231,33 @@ void TimelineCommand::AddConflicts(CLI::App* app) {
   // Lanes are a picture, and no places.
   Exclude(app, {"--threads"},
           {"--csv", "--json", "--format csv", "--by", "--owner", "--file",
-           "--exclude"});
+           "--exclude", "--function"});
   Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
+  Need(app, {"--function"}, "--by line|library-line|function");
   // The whole run and all threads.
   Exclude(app, {"--by heap"}, {"--owner", "--thread", "--from", "--to"});
+}
+
+// Calls that are peaks have numbers in the picture alone.
+std::string TimelineCommand::Problem() const {
+  if (options_.of != Of::kThreads || svg()) return "";
+  const TimelineOptions usual;
+  const TableView& view = options_.view();
+  const PeakRule& rule = options_.peaks.rule;
+  const std::pair<const char*, bool> given[] = {
+      {"--file", !view.files.empty()},
+      {"--exclude", !view.excluded.empty()},
+      {"--function", !view.functions.empty()},
+      {"--own", OwnCode::HasPatterns()},
+      {"--min", rule.min_bytes != usual.peaks.rule.min_bytes},
+      {"--min-time", rule.min_time_us.has_value()},
+      {"--min-value", rule.min_value_bytes != usual.peaks.rule.min_value_bytes},
+      {"--peaks", options_.most_peaks != usual.most_peaks},
+      {"--rebase", options_.rebase.has_value()}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given) return absl::StrCat(name, " is of the picture alone");
+  }
+  return "";
 }
 
 bool TimelineCommand::svg() const {

@@ -306,5 +306,27 @@ TEST_F(UnsharedReportTest, WithoutGarbageCollectionFreezingSavesNothing) {
               HasSubstr("would have saved nothing.\n"));
 }
 
+TEST_F(UnsharedReportTest, ChoosesSortsAndCuts) {
+  for (uint32_t pid : {11, 12}) {
+    OneProcess child(pid, 10);
+    child.Begin();
+    child.Came(2000, 100, 10 + pid, 1);
+    child.Came(9000, 500, 64, 2);
+    child.Write(At("run." + std::to_string(pid) + ".pb"));
+  }
+  const auto report = [this](std::vector<std::string> options) {
+    options.insert(options.begin(), {"unshared", At("run.pb"), "--csv"});
+    const Printed printed = Report(options);
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    return CsvLines(printed);
+  };
+  EXPECT_THAT(report({"--pid", "12"}), SizeIs(3));
+  EXPECT_THAT(report({"--sort", "pages:asc", "--limit", "1"}),
+              ElementsAre(StartsWith("file,"),
+                          StartsWith("/job.py,5,work,write,86016,21,")));
+  EXPECT_THAT(report({"--function", "nothing"}), SizeIs(1));
+  EXPECT_EQ(Report({"unshared", At("run.pb"), "--pid", "13"}).code, 2);
+}
+
 }  // namespace
 }  // namespace pymemrun

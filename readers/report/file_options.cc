@@ -1,0 +1,97 @@
+#include "readers/report/file_options.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/run/follow_watch.h"
+#include "readers/run/run_files.h"
+
+namespace pymemrun {
+
+void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
+  app->add_option("FILE", paths, help)->required()->option_text(usage);
+}
+
+void FileOptions::AddOne(CLI::App* app) {
+  count = 1;
+  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
+  AddPid(app);
+}
+
+void FileOptions::AddTwo(CLI::App* app) {
+  count = 2;
+  Add(app, "OLD NEW", "Two run files; - reads standard input.");
+}
+
+void FileOptions::AddSeveral(CLI::App* app) {
+  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
+  AddPid(app);
+}
+
+void FileOptions::AddOutput(CLI::App* app) {
+  app->add_option("-o,--output", output,
+                  "Write to PATH instead of standard output. An older file "
+                  "there is replaced only if all went well.")
+      ->option_text("PATH");
+  AddChoice<ColorMode>(
+      app, "--color", &colors,
+      {{"auto", ColorMode::kAuto},
+       {"always", ColorMode::kAlways},
+       {"never", ColorMode::kNever}},
+      "WHEN",
+      "Print colours on a terminal without $NO_COLOR (auto, the default), "
+      "always or never.");
+}
+
+void FileOptions::AddPid(CLI::App* app) {
+  AddParsed(
+      app, "--pid", &pid,
+      [](absl::string_view text) { return ParseNumber(text, 1, INT_MAX); },
+      "PID",
+      "Read the file of this process alone, of several or of those beside one.")
+      ->group(kMoreOptions);
+}
+
+std::string FileOptions::KeepProcess() {
+  if (pid == 0) return "";
+  std::vector<std::string> kept;
+  std::string known;
+  for (const std::string& path :
+       paths.size() == 1 ? WithChildren(paths[0]) : paths) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const uint64_t found = HeaderOf(fd).pid();
+    close(fd);
+    if (found == pid) kept.push_back(path);
+    absl::StrAppend(&known, known.empty() ? "" : ", ", found);
+  }
+  if (kept.empty()) {
+    return absl::StrCat("--pid: expected ", known, ", found ", pid);
+  }
+  paths = kept;
+  return "";
+}
+
+std::vector<std::string> FileOptions::All() const {
+  std::vector<std::string> all = paths;
+  if (!compared.empty()) all.push_back(compared);
+  return all;
+}
+
+std::string FileOptions::Problem() const {
+  if (count == 2 && paths.size() != 2) {
+    return absl::StrCat("takes two files, OLD and NEW, found ", paths.size());
+  }
+  const std::vector<std::string> all = All();
+  if (std::count(all.begin(), all.end(), "-") > 1) {
+    return "standard input (-) can be read once only";
+  }
+  return "";
+}
+
+}  // namespace pymemrun

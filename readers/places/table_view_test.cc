@@ -154,13 +154,14 @@ TEST(TableViewTest, ListsFunctionsThatMatch) {
                     {"--csv", "--function", "load", "--exclude", "job.py"}),
                  3),
             (Lines{others, "<tracing itself>,,"}));
+  const std::string needs =
+      "--function load needs --by line, library-line or function";
   EXPECT_THAT(Of(run, "heap", {"--function", "load", "--by", "file"}).err,
-              HasSubstr("--by file does not go with --function load"));
-  EXPECT_THAT(
-      Of(run, "timeline",
-         {"--of", "heap", "--function", "load", "--by", "file"})
-          .err,
-      HasSubstr("--function takes --by line, library-line or function"));
+              HasSubstr(needs));
+  EXPECT_THAT(Of(run, "timeline",
+                 {"--of", "heap", "--function", "load", "--by", "file"})
+                  .err,
+              HasSubstr(needs));
 }
 
 TEST(TableViewTest, PackagesAreOfTheInnermostLine) {

@@ -51,7 +51,7 @@ TEST(RefusedOptionsTest, NamesWhatWasTyped) {
   EXPECT_THAT(Refusal({"heap", "x.pb", "--temporary", "--at", "3"}),
               HasSubstr("--at 3 does not go with --temporary ("));
   EXPECT_THAT(Refusal({"heap", "x.pb", "--inverted"}),
-              HasSubstr("--inverted goes with --as tree alone"));
+              HasSubstr("--inverted needs --as tree"));
   EXPECT_THAT(Refusal({"tree", "x.pb", "--csv"}),
               HasSubstr(" tree does not go with --csv"));
   EXPECT_THAT(Refusal({"tree", "x.pb", "--as", "table"}),

@@ -289,12 +289,12 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--at: expected a share from 0% to 100%, found '200%'"},
       {{"heap", "--by", "stack"},
        "--by: expected line, library-line, function, file, thread, task, "
-       "module or package, found 'stack'"},
+       "allocator, module or package, found 'stack'"},
       {{"heap", "--temporary", "-1"},
        "--temporary: expected a number from 1 on, found '-1'"},
       {{"heap", "--at", "1", "--at", "2"}, "--at: is given more than once"},
       {{"heap", "--leaks", "--temporary"},
-       "--leaks does not go with --temporary 1"},
+       "--leaks does not go with --temporary"},
       {{"heap", "--leaks", "--at", "1"}, "--at 1 does not go with --leaks"},
       {{"heap", "--temporary", "0"},
        "--temporary: expected a number from 1 on, found '0'"},
@@ -362,7 +362,7 @@ TEST(HeapReportTest, WhereNoThreadCanBeChosenItIsSaidWhy) {
     EXPECT_THAT(printed.err, HasSubstr("--thread: " + why)) << command;
   }
   EXPECT_THAT(Report({"stats", file.path(), "--thread", "worker"}).err,
-              HasSubstr("--thread worker does not go with --stats"));
+              HasSubstr("--thread worker does not go with stats"));
   EXPECT_THAT(
       Report({"diff", file.path(), file.path(), "--thread", "worker"}).err,
       HasSubstr("--by thread"));

@@ -223,7 +223,7 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
   }
   if (!IsOneProcess(older->graph(), newer->graph())) {
     console.Say("--by dominator needs two dumps of one process");
-    return kExitUsage;
+    return kExitFailed;
   }
   std::string text;
   const Table table = DominatorsTable(older, newer, &text, &more);

@@ -178,7 +178,7 @@ class DominatorsCommand final : public ObjectsCommand {
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
     const NodeId top = object_.empty() ? kRootNode : NamedNode(graph, console);
-    if (top == kNoNode) return kExitUsage;
+    if (top == kNoNode) return kExitFailed;
     if (treemap_) {
       DrawDominators(top, analysis, output);
       return kExitOk;

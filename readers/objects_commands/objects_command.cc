@@ -192,7 +192,7 @@ void ObjectsCommand::AddObjectOrType(CLI::App* app) {
 int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
                            OutputBuffer* output) {
   const NodeId node = NamedNode(analysis->graph(), console);
-  return node == kNoNode ? kExitUsage : ShowNode(node, analysis, output);
+  return node == kNoNode ? kExitFailed : ShowNode(node, analysis, output);
 }
 
 std::string ObjectsCommand::Notes() const {

@@ -368,7 +368,7 @@ TEST_F(PymemobjTest, WrongWordsAreUsageErrors) {
   EXPECT_EQ(Objects({}).code, kExitUsage);
   EXPECT_EQ(Run({"show"}).code, kExitUsage);
   const Printed none = Run({"show", "0x5"});
-  EXPECT_EQ(none.code, kExitUsage);
+  EXPECT_EQ(none.code, kExitFailed);
   EXPECT_THAT(none.err, HasSubstr("no object at '0x5'"));
   EXPECT_EQ(Objects({"/nowhere.pb"}).code, kExitFailed);
   EXPECT_EQ(Run({"list", "--csv", "--json"}).code, kExitUsage);

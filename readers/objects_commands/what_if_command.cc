@@ -102,7 +102,7 @@ class WhatIfCommand final : public ObjectsCommand {
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const Chosen chosen = NamedObjects(analysis->graph(), console);
-    if (chosen.count == 0) return kExitUsage;
+    if (chosen.count == 0) return kExitFailed;
     if (types_) {
       ShowTypes(chosen, analysis, output);
       return kExitOk;

@@ -25,11 +25,13 @@ std::string NameOf(const CLI::Option& option, bool words) {
   if (names.empty()) return option.get_name(/*positional=*/true);
   std::string type = option.get_type_name();
   type.resize(std::min(type.find(':'), type.size()));  // rules stand behind it
-  const bool has_words = type.find('|') != std::string::npos;
+  const std::string name = absl::StrJoin(names, ", ");
+  // Of more words than a line holds the meaning tells.
+  const bool has_words = type.find('|') != std::string::npos &&
+                         2 + name.size() + 1 + type.size() <= kWidth;
   const std::string value =
       words && has_words ? type : option.get_option_text();
-  return absl::StrCat(absl::StrJoin(names, ", "), value.empty() ? "" : " ",
-                      value);
+  return absl::StrCat(name, value.empty() ? "" : " ", value);
 }
 
 std::string UsageOf(const CLI::App& app) {

@@ -52,7 +52,7 @@ class MagicTest(jupyter_support.JupyterTest):
         self.assertEqual(after.result, str(SIZE))  # its variables stay
         self.assertEqual(again.pictures, [])
         self.assertRegex(again.answer, r"RSS \d+ MiB \(-4\d MiB\), peak \d+ MiB \(")
-        self.assertIn("-48 MiB  In [2]:2", again.answer)
+        self.assertIn("Released in this cell: 48 MiB", again.answer)
 
     def test_lines_have_the_numbers_that_the_notebook_shows(self):
         _, cell = self.run_cells(

@@ -162,9 +162,11 @@ void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
   SayNotShown(tree.calls() + 1 - tree.Shown(limit), run->console());
 }
 
-// Those that ended then. Numbers are those of the whole run.
+// Those that ended then. Numbers are those of the whole run. `as_text`: growth
+// is what the lines of text have, the thread's where that is known.
 Table PeakTable(const std::vector<EndedCall>& peaks, const MomentRange& range,
-                const PeakReplay& replay, absl::string_view prefix) {
+                const PeakReplay& replay, absl::string_view prefix,
+                bool as_text) {
   const RunIndex& index = replay.index();
   Table table;
   table.headings = {{"peak", "peak"},
@@ -184,14 +186,15 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const MomentRange& range,
     ++number;
     if (peak.time_us < range.from_us || peak.time_us > range.to_us) continue;
     const SourceLocation where = index.Resolve(peak.site);
-    table.rows.push_back(
-        {number, static_cast<double>(peak.time_us) * 1e-6,
-         std::string(index.LatestThreadLabel(peak.thread)),
-         std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
-         std::string(where.function), peak.growth_bytes,
-         static_cast<double>(peak.took_us) * 1e-6, peak.number,
-         peak.call_number(), replay.ThreadCell(peak.thread_bytes),
-         replay.UnixCell(peak.time_us)});
+    table.rows.push_back({number, static_cast<double>(peak.time_us) * 1e-6,
+                          std::string(index.LatestThreadLabel(peak.thread)),
+                          std::string(WithoutPrefix(where.file, prefix)),
+                          uint64_t{where.line}, std::string(where.function),
+                          as_text ? peak.charged_bytes : peak.growth_bytes,
+                          static_cast<double>(peak.took_us) * 1e-6, peak.number,
+                          peak.call_number(),
+                          replay.ThreadCell(peak.thread_bytes),
+                          replay.UnixCell(peak.time_us)});
   }
   table.places = table.rows.size();
   return table;
@@ -205,7 +208,8 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
     return;
   }
   const std::vector<EndedCall> peaks = replay.Peaks();
-  Table table = PeakTable(peaks, range, replay, peaks_.prefix);
+  Table table =
+      PeakTable(peaks, range, replay, peaks_.prefix, table_.as_text());
   const auto all = table_.Choose(run->console(), &table);
   if (!all.has_value()) {
     run->Fail(kExitUsage);
@@ -223,9 +227,11 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   }
   SayNotShown(*all - table.rows.size(), run->console());
   if (*all == 0) {
-    run->Say(absl::StrCat("no call changed RSS by more than ",
-                          HumanBytes(peaks_.rule.min_bytes),
-                          peaks.empty() ? "" : " then"));
+    run->Say(absl::StrCat(
+        peaks_.choice.view.chooses_places() ? "no call that you chose"
+                                            : "no call",
+        " changed RSS by more than ", HumanBytes(peaks_.rule.min_bytes),
+        peaks.empty() ? "" : " then"));
   }
 }
 

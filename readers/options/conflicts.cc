@@ -16,8 +16,10 @@ namespace pymemrun {
 namespace {
 
 // A rule is a validator of the option that it is about. Its name says which
-// kind it is; its description is "these\nothers", or a sentence.
+// kind it is; its description is "these\nothers", a sentence, or
+// "sentence\nneeded".
 constexpr char kExcludes[] = "excludes", kSentence[] = "sentence";
+constexpr char kNeeds[] = "needs";
 
 // "--by task|module".
 struct Choice {
@@ -110,6 +112,16 @@ void AddOnce(const std::string& own, const std::string& other, Excluded* to) {
   }
 }
 
+// Whether no more words can give what is needed: the option has another value,
+// or is hidden.
+bool IsOutOfReach(const CLI::App& app, const std::string& needed) {
+  if (needed.find(' ') == std::string::npos) return false;
+  const Choice choice(needed);
+  const CLI::Option* const option = app.get_option(choice.name);
+  return !choice.IsMade(app, false) &&
+         (option->count() > 0 || option->get_group() == kUselessOptions);
+}
+
 }  // namespace
 
 void Exclude(CLI::App* app, const std::vector<std::string>& these,
@@ -150,28 +162,34 @@ void Need(CLI::App* app, const std::vector<std::string>& these,
   for (const std::string& one : these) {
     const Choice choice(one);
     const std::string value = absl::StrJoin(choice.values, ", ");
-    AddRule(app, choice, kSentence,
-            absl::StrCat(value, value.empty() ? "N" : ": n", needs, "."), [=] {
-              const bool there =
-                  by_value ? Choice(needed).IsMade(*app, true)
-                           : std::any_of(names.begin(), names.end(),
-                                         [app](const std::string& name) {
-                                           return app->count(name) > 0;
-                                         });
-              return there ? ""
-                           : absl::StrCat(
-                                 AsGiven(*app, *app->get_option(choice.name)),
-                                 " n", needs);
-            });
+    AddRule(
+        app, choice, kNeeds,
+        absl::StrCat(value, value.empty() ? "N" : ": n", needs, ".\n", needed),
+        [=] {
+          const bool there = by_value
+                                 ? Choice(needed).IsMade(*app, true)
+                                 : std::any_of(names.begin(), names.end(),
+                                               [app](const std::string& name) {
+                                                 return app->count(name) > 0;
+                                               });
+          return there ? ""
+                       : absl::StrCat(
+                             AsGiven(*app, *app->get_option(choice.name)), " n",
+                             needs);
+        });
   }
 }
 
 bool GoesWithGiven(CLI::App* app, const CLI::Option& option) {
   for (CLI::Option* one : app->get_options([](CLI::Option*) { return true; })) {
     for (const CLI::Validator* rule : RulesOf(one)) {
-      if (rule->get_name() != kExcludes) continue;
       const std::vector<std::string> sides =
           absl::StrSplit(rule->get_description(), '\n');
+      if (rule->get_name() == kNeeds && one == &option && sides[0][0] == 'N' &&
+          IsOutOfReach(*app, sides[1])) {
+        return false;
+      }
+      if (rule->get_name() != kExcludes) continue;
       for (const size_t i : {0, 1}) {
         const Choice other(sides[1 - i]);
         if (Choice(sides[i]).name == option.get_name() &&
@@ -195,8 +213,10 @@ std::string NotesOf(CLI::App* app, CLI::Option* option) {
   for (CLI::Option* one : app->get_options([](CLI::Option*) { return true; })) {
     for (const CLI::Validator* rule : RulesOf(one)) {
       const std::string says = rule->get_description();
-      if (rule->get_name() == kSentence && one == option) {
-        absl::StrAppend(&sentences, " ", says);
+      const bool is_sentence =
+          rule->get_name() == kSentence || rule->get_name() == kNeeds;
+      if (is_sentence && one == option) {
+        absl::StrAppend(&sentences, " ", says.substr(0, says.find('\n')));
       }
       if (rule->get_name() != kExcludes) continue;
       const std::pair<std::string, std::string> sides =

@@ -82,10 +82,13 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   }
   if (std::holds_alternative<double>(a)) return *x + *y;
   if (std::holds_alternative<ExactNumber>(a)) return ExactNumber{*x + *y};
-  if (std::holds_alternative<int64_t>(a)) {
-    return std::get<int64_t>(a) + static_cast<int64_t>(*y);
+  if (const auto* whole = std::get_if<int64_t>(&a)) {
+    return *whole + static_cast<int64_t>(*y);
   }
-  return std::get<uint64_t>(a) + static_cast<uint64_t>(*y);
+  if (const auto* whole = std::get_if<uint64_t>(&a)) {
+    return *whole + static_cast<uint64_t>(*y);
+  }
+  return Cell();  // times of day have no sum
 }
 
 bool IsName(const Table::Heading& heading) {
@@ -155,6 +158,16 @@ std::string TableView::Problem(bool have_files, bool have_functions) const {
   }
   if (!chooses_files() || have_files) return "";
   return "--file and --exclude take --by line, library-line, function or file";
+}
+
+std::string TableView::LeavesNone() const {
+  std::vector<absl::string_view> given;
+  if (!files.empty()) given.push_back("--file");
+  if (!excluded.empty()) given.push_back("--exclude");
+  if (!functions.empty()) given.push_back("--function");
+  if (!tasks.empty()) given.push_back("--task");
+  return absl::StrCat(absl::StrJoin(given, " and "),
+                      given.size() == 1 ? " leaves" : " leave", " no ");
 }
 
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {

@@ -34,6 +34,8 @@ struct TableView {
   bool Lists(absl::string_view file, absl::string_view function) const;
   // Why it cannot choose among places without such names; empty: it can.
   std::string Problem(bool have_files, bool have_functions) const;
+  // "--file leaves no ": what it left out is all. REQUIRES: chooses_places().
+  std::string LeavesNone() const;
   // Lists at most `limit` places (0: all) of a table that has all. The others
   // become one row if `folds`, or none. Fails
   // when the table has no such column, and says which it has.

@@ -100,10 +100,13 @@ void HideWhatIsGiven(const std::vector<std::string>& words, CLI::App* app) {
   } catch (const CLI::ParseError&) {
     // FILE is missing. What excludes what is known by now.
   }
-  for (CLI::Option* option :
-       app->get_options([](const CLI::Option*) { return true; })) {
-    if (!GoesWithGiven(app, *option)) option->group(kUselessOptions);
-    if (option->count() > 0) option->group(kGivenOptions);
+  const auto all = app->get_options([](const CLI::Option*) { return true; });
+  // Twice: some need what is found to be useless.
+  for (int i = 0; i < 2; ++i) {
+    for (CLI::Option* option : all) {
+      if (!GoesWithGiven(app, *option)) option->group(kUselessOptions);
+      if (option->count() > 0) option->group(kGivenOptions);
+    }
   }
 }
 

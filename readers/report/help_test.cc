@@ -104,6 +104,11 @@ TEST(HelpTest, OldNamesListOnlyWhatTheyTake) {
   EXPECT_THAT(flow, HasSubstr("\n  --thread"));
   EXPECT_THAT(Report({"tree", "--help-all"}).out,
               Not(HasSubstr("\n  --reserved")));
+  const std::string counters = Report({"counters", "--help-all"}).out;
+  for (const char* refused : {"--owner", "--by ", "--task", "--peaks"}) {
+    EXPECT_THAT(counters, Not(HasSubstr(std::string("\n  ") + refused)));
+  }
+  EXPECT_THAT(counters, HasSubstr("\n  --limit"));
   EXPECT_THAT(Report({"peaks", "--help-all"}).out, HasSubstr("\n  --by "));
 }
 

@@ -91,12 +91,14 @@ void TableOptions::Print(absl::string_view heading, Table table,
 
 std::optional<size_t> TableOptions::Choose(const Console& console,
                                            Table* table) const {
+  const bool any = table->places > 0;
   const absl::Status applied = view.Apply(0, /*folds=*/false, table);
   if (!applied.ok()) {
     console.Usage(applied.message());
     return std::nullopt;
   }
   const size_t all = table->places;
+  if (any && all == 0) console.Say(absl::StrCat(view.LeavesNone(), "row"));
   if (limit() != 0 && limit() < all) {
     const auto begin = table->rows.begin();
     table->rows.erase(begin + static_cast<ptrdiff_t>(limit()),
@@ -158,14 +160,8 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       return kExitUsage;
     }
     if (table.places == 0 && view.chooses_places()) {
-      std::vector<absl::string_view> given;
-      if (!view.files.empty()) given.push_back("--file");
-      if (!view.excluded.empty()) given.push_back("--exclude");
-      if (!view.functions.empty()) given.push_back("--function");
-      if (!view.tasks.empty()) given.push_back("--task");
       console.Say(absl::StrCat(
-          absl::StrJoin(given, " and "),
-          given.size() == 1 ? " leaves" : " leave", " no place",
+          view.LeavesNone(), "place",
           by == GroupBy::kLine
               ? " of your code's; --by library-line has those of libraries"
               : ""));

@@ -325,6 +325,9 @@ TEST_F(UnsharedReportTest, ChoosesSortsAndCuts) {
               ElementsAre(StartsWith("file,"),
                           StartsWith("/job.py,5,work,write,86016,21,")));
   EXPECT_THAT(report({"--function", "nothing"}), SizeIs(1));
+  const Printed none = Report({"unshared", At("run.pb"), "--file", "nothing"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_THAT(none.err, testing::EndsWith(": --file leaves no row\n"));
   EXPECT_EQ(Report({"unshared", At("run.pb"), "--pid", "13"}).code, 2);
 }
 

@@ -192,24 +192,36 @@ class ResidentLinesTest(support.PageEventsTest):
         self.check_run(self.run_script(MEASURED, "--trace", "pages"), 0.02,
                        some_inferred=True)
 
+    def run_with_one_page_in_ten(self):
+        """A run, its rows of pages, and when the kernel first said what is
+        resident. Until then each page is recorded: on a busy machine that may
+        be most, and then little is left to choose from."""
+        for _ in range(10):
+            run = self.run_script(MEASURED, "--trace", "pages", "--page-period",
+                                  "10")
+            rows = list(csv.DictReader(io.StringIO(subprocess.run(
+                [support.PYMEMCAT, run.path, "--csv", "--records", "pages"],
+                check=True, stdout=subprocess.PIPE).stdout.decode())))
+            asked_s = run.records("residency")[0].time_us / 1e6
+            pages = sum(json.loads(run.stdout)[0].values()) // 4096
+            before = [row for row in rows if row["action"] == "came" and
+                      float(row["clock_s"]) <= asked_s]
+            if len(before) < pages / 4:
+                return run, rows, asked_s
+        raise AssertionError("the kernel was always asked late")
+
     def test_one_page_in_ten_stands_for_ten(self):
-        run = self.run_script(MEASURED, "--trace", "pages", "--page-period",
-                              "10")
+        run, rows, asked_s = self.run_with_one_page_in_ten()
         self.check_run(run, 0.05, some_inferred=True, least_events=3_000)
         self.assertEqual(run.header.page_weight, 10)
         # Each chosen page is one of ten side by side.
-        rows = list(csv.DictReader(io.StringIO(subprocess.run(
-            [support.PYMEMCAT, run.path, "--csv", "--records", "pages"],
-            check=True, stdout=subprocess.PIPE).stdout.decode())))
         chosen = {int(row["page_address"], 16) >> 12 for row in rows
                   if row["weight"] and float(row["weight"]) == 10}
-        # How many depends on when the kernel was first asked.
-        self.assertGreater(len(chosen), 500)
+        self.assertGreater(len(chosen), 2_000)
         self.assertEqual(len({page // 10 for page in chosen}), len(chosen))
         # They are most of what there is: what is certain is a page of each two
         # megabytes, and those of files; and what came before the kernel had
         # said what is resident, which the scheduler decides.
-        asked_s = run.records("residency")[0].time_us / 1e6
         came = [row for row in rows if row["action"] == "came" and
                 float(row["clock_s"]) > asked_s]
         self.assertLess(len(came) - len(chosen), 0.6 * len(chosen))

@@ -59,11 +59,10 @@ constexpr uint64_t kProcmapWritable = 1u << 1;
 constexpr uint64_t kProcmapExecutable = 1u << 2;
 constexpr uint64_t kProcmapShared = 1u << 3;
 
-// Which memory is a thread's stack, the kernel says of the main thread's alone.
-// glibc maps the others as anonymous memory of the default size, right above a
-// guard page that nobody may touch. What is mapped above it later may look like
-// part of the same mapping. Stacks of sizes that the program chose are not
-// known.
+// The kernel names the stack of the main thread alone. glibc maps other stacks
+// as anonymous memory of the default size, right above a guard page without
+// access. The kernel may merge a stack with memory that is mapped above it
+// later. Stacks of sizes that the program chose are not known.
 //
 // What is mapped somewhere, as far as it matters here.
 struct PrivateMemory {

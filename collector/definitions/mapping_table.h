@@ -18,8 +18,8 @@ namespace pymemrun {
 
 // As kernels before 4.5 began the names of threads' stacks.
 inline constexpr absl::string_view kThreadStackName = "[stack of a thread]";
-// Of threads that are made with default attributes, as glibc computes it, in a
-// process that had this one's limits when it began.
+// The stack size that glibc gives a thread with default attributes, in a
+// process that began with this one's limits.
 uint64_t DefaultThreadStackBytes();
 
 struct Mapping {
@@ -107,7 +107,7 @@ class MappingTable {
 
   const ProcFile file_;
   RecordSink* out_;
-  const uint64_t stack_bytes_;  // of threads made with default attributes
+  const uint64_t stack_bytes_;  // see DefaultThreadStackBytes()
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;

@@ -29,7 +29,7 @@ struct RowTotals {
   uint64_t clock_steps_back = 0;       // rows below the time of the one before
   uint64_t worst_clock_step_back = 0;  // in time stamp units
   GaugeChange gauge_change;            // the last...
-  uint32_t gauge_changes = 0;          // ...of so many
+  uint32_t gauge_changes = 0;          // how many there were
 };
 
 // The dumps of the object graph that are whole.

@@ -102,8 +102,8 @@ class ResidencyScan {
 // When to ask: as often as it is worth, at a bounded cost. Not thread safe.
 class ResidencySchedule {
  public:
-  // Since the last answer so many bytes came, one page each. Some turned out not
-  // to have come. At most so many left.
+  // The three count bytes since the last answer. Came() takes one page at a
+  // time, CameNot() takes back what was no page. Left() is an upper bound.
   void Came(uint64_t bytes) { came_bytes_ += bytes; }
   void CameNot(uint64_t bytes) { came_bytes_ -= std::min(came_bytes_, bytes); }
   void Left(uint64_t bytes) { left_bytes_ += bytes; }

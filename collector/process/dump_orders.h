@@ -35,7 +35,7 @@ class DumpMoments {
   bool IsNewPeak(uint64_t now_ns, uint64_t rss_bytes);
 
   const DumpWishes wishes_;
-  uint64_t next_ns_ = 0;     // of every_ms; 0: the first call sets it
+  uint64_t next_ns_ = 0;     // when every_ms is due; 0: not set yet
   bool above_ = false;       // RSS was, when it was last seen
   uint64_t peak_bytes_ = 0;  // at the last dump for its sake...
   uint64_t peak_ns_ = 0;     // ...and when that was

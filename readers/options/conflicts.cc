@@ -139,12 +139,6 @@ void Exclude(CLI::App* app, const std::vector<std::string>& these,
   }
 }
 
-void ExcludeValues(CLI::App* app, const std::string& name,
-                   const std::vector<std::string>& values,
-                   const std::vector<std::string>& others) {
-  Exclude(app, {absl::StrCat(name, " ", absl::StrJoin(values, "|"))}, others);
-}
-
 void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names) {
   for (size_t i = 1; i < names.size(); ++i) {
     Exclude(app, {names[i]}, {names.begin(), names.begin() + i});

@@ -17,10 +17,6 @@ namespace pymemrun {
 // Each of `these` goes with none of `others`.
 void Exclude(CLI::App* app, const std::vector<std::string>& these,
              const std::vector<std::string>& others);
-// The same of an option that has one of some values.
-void ExcludeValues(CLI::App* app, const std::string& name,
-                   const std::vector<std::string>& values,
-                   const std::vector<std::string>& others);
 // At most one of these may be given.
 void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names);
 // Each of `these` needs one of the options, "--parents|--children" or

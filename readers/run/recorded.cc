@@ -1,5 +1,7 @@
 #include "readers/run/recorded.h"
 
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 
 namespace pymemrun {
@@ -21,6 +23,8 @@ constexpr struct {
     {"steps of tasks", "--trace tasks"},
     {"counters", "--trace counters"},
 };
+static_assert(std::size(kTexts) ==
+              static_cast<size_t>(Recorded::kCounters) + 1);
 
 const auto& TextsOf(Recorded what) { return kTexts[static_cast<size_t>(what)]; }
 

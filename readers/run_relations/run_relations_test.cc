@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "format/batches/encode_batch_for_tests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -171,6 +174,39 @@ TEST_F(RunRelationsTest, ReportsAreTables) {
             "worker#12,0.02,0.04");
   EXPECT_EQ(ask("SELECT file, line, calls, blocked_s FROM gil_places"),
             "/app.py,31,json.loads,0.04");
+}
+
+// They are found by name.
+TEST_F(RunRelationsTest, ColumnsOfReportsAreThoseThatTheReportsHave) {
+  const TempFile gil(Contended().Build());
+  const auto headings = [](const std::vector<std::string>& words) {
+    const std::vector<std::string> names =
+        absl::StrSplit(CsvLines(Report(words)).front(), ',');
+    return std::set<std::string>(names.begin(), names.end());
+  };
+  const struct {
+    std::string table;
+    std::vector<std::string> report;
+  } tables[] = {
+      {"thread_memory", {"threads", file_.path()}},
+      {"gil_threads", {"gil", gil.path()}},
+      {"gil_blockers", {"gil", gil.path(), "--rows", "blockers"}},
+      {"gil_waits", {"gil", gil.path(), "--rows", "waits"}},
+      {"gil_places", {"gil", gil.path(), "--rows", "places"}},
+  };
+  for (const auto& each : tables) {
+    std::vector<std::string> words = each.report;
+    words.push_back("--csv");
+    std::set<std::string> there = headings(words);
+    there.insert({"run", "stopped_s"});  // the latter without a GIL
+    const std::set<std::string> asked =
+        headings({"query", each.report[1],
+                  "SELECT * FROM " + each.table + " LIMIT 1", "--csv"});
+    EXPECT_GT(asked.size(), 2u) << each.table;
+    EXPECT_TRUE(
+        std::includes(there.begin(), there.end(), asked.begin(), asked.end()))
+        << each.table << ": " << testing::PrintToString(asked);
+  }
 }
 
 TEST_F(RunRelationsTest, SeveralRunsAreTold) {

@@ -335,7 +335,7 @@ TEST(AnswerTextTest, BrieflyWhatGrowsIsSaidToo) {
   }
   builder.Flush();
   const TempFile file(sink.contents());
-  for (const std::vector<std::string> words :
+  for (const std::vector<std::string>& words :
        {std::vector<std::string>{"report", "--brief", file.path()},
         {file.path()}}) {
     EXPECT_THAT(Report(words).out, HasSubstr("\nGrowing at the end: "));

@@ -50,8 +50,9 @@ class ExportCommand final : public ReportCommand {
     // A timeline has all moments.
     Exclude(app, {"--format perfetto|chrome"}, {"--at"});
     Need(app, {"--min-duration"}, "--format perfetto|chrome");
-    Refuse(app, "--thread",
-           "a profile is of the whole process; tree and flame take --thread");
+    Refuse(
+        app, "--thread",
+        "a profile is of the whole process; heap --as tree and flame take it");
   }
   std::string OfOneRun() const override { return "a profile"; }
   std::string NotForTerminal() const override {

@@ -173,10 +173,13 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     any |= Add(input, console, &code, &profile, &cost);
   }
   if (!any) return code;
-  return std::max(
-      code, table_.PrintPlaces(Meaning(is_caused),
-                               TopTable(profile, table_.made_limit(), cost),
-                               by_, /*folds=*/false, console, output));
+  const int printed = table_.PrintPlaces(
+      Meaning(is_caused), TopTable(profile, table_.made_limit(), cost), by_,
+      /*folds=*/false, console, output);
+  if (printed == kExitOk && table_.as_text() && !table_.view.chooses_places()) {
+    output->AppendLines(table_.NotShown(profile.places(), "place", "places"));
+  }
+  return std::max(code, printed);
 }
 
 }  // namespace

@@ -101,6 +101,8 @@ TEST(GilReportTest, WhoWaitsForWhomAndAtWhichLine) {
             "1. worker#12 waited 40.0 ms at 0.020 s for MainThread#11\n"
             "waiter: app.py:50 work\n"
             "holder: __init__.py:346 loads < app.py:31 work in json.loads\n");
+  EXPECT_THAT(GilReport(run, {"--rows", "waits", "--sort", "wait_s"}).err,
+              HasSubstr("--sort of waits needs --csv or --json"));
   EXPECT_EQ(GilReport(run, {"--rows", "waits", "--thread", "MainThread"}).out,
             "No thread waited for long.\n");
   const auto waits =

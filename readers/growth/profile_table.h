@@ -42,7 +42,8 @@ inline constexpr absl::string_view kInNoRow = "in no logged row";
 // Places of one or more runs, each once. Not thread safe.
 class ProfileTable {
  public:
-  // REQUIRES: kLine, kLibraryLine, kFunction, kFile, kThread or kTask.
+  // REQUIRES: kLine, kLibraryLine, kFunction, kFile, kPackage, kThread or
+  // kTask.
   explicit ProfileTable(GroupBy by, Attribution of = Attribution::kObserved)
       : by_(by), of_(of), names_(kMaxNameBytes) {}
 
@@ -54,6 +55,7 @@ class ProfileTable {
   void AddNative(const RssTotals& totals);
   // Adds to unseen_bytes().
   void AddUnseen(int64_t bytes) { unseen_bytes_ += bytes; }  // modulo 2^64
+  size_t places() const { return rows_.size(); }
   // Most growth first, then by place; at most `limit` of them (0: all).
   std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
   // Of all places, and of threads that are not kept.

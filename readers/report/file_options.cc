@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/run/follow_watch.h"
@@ -61,17 +63,20 @@ void FileOptions::AddPid(CLI::App* app) {
 std::string FileOptions::KeepProcess() {
   if (pid == 0) return "";
   std::vector<std::string> kept;
-  std::string known;
+  std::set<uint64_t> known;
   for (const std::string& path :
        paths.size() == 1 ? WithChildren(paths[0]) : paths) {
+    if (path == "-") return "--pid does not go with standard input (-)";
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const uint64_t found = HeaderOf(fd).pid();
     close(fd);
     if (found == pid) kept.push_back(path);
-    absl::StrAppend(&known, known.empty() ? "" : ", ", found);
+    if (found != 0) known.insert(found);
   }
+  if (known.empty()) return "";  // what is wrong is said when they are read
   if (kept.empty()) {
-    return absl::StrCat("--pid: expected ", known, ", found ", pid);
+    return absl::StrCat("--pid: expected ", absl::StrJoin(known, ", "),
+                        ", found ", pid);
   }
   paths = kept;
   return "";

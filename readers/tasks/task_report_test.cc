@@ -354,6 +354,10 @@ TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
   EXPECT_EQ(one[0]["task"], "reader work");
   EXPECT_EQ(Rows(run, {"--sort", "task:desc"})[0]["task"], "reader work");
   EXPECT_EQ(Rows(run, {"--task", "Task-1"})[0]["task"], "Task-1 work");
+  EXPECT_THAT(TaskReport(run, {"--task", "read*"}).out,
+              testing::StartsWith("Of all tasks: 2 tasks "));
+  EXPECT_THAT(TaskReport(run, {"--task", "nobody"}).err,
+              HasSubstr("--task leaves no row"));
   const Printed wrong = TaskReport(run, {"--sort", "weight"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--sort: expected task, "));

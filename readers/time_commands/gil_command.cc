@@ -324,17 +324,25 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
   if (!Read(run, &replay, &range, &keep)) return;
   const GilRows rows = rows_.value_or(GilRows::kThreads);
   if (table_.as_text() && rows == GilRows::kWaits) {
+    if (!table_.view.sort.empty()) {
+      run->console().Usage("--sort of waits needs --csv or --json");
+      run->Fail(kExitUsage);
+      return;
+    }
     PrintWaits(replay, &keep, table_.limit(), output);
     return;
   }
-  Table table =
-      GilTable(rows, replay, &keep, table_.made_limit(), table_.format());
-  if (!table_.Choose(run->console(), &table).has_value()) {
+  Table table = GilTable(rows, replay, &keep, 0, table_.format());
+  const auto all = table_.Choose(run->console(), &table);
+  if (!all.has_value()) {
     run->Fail(kExitUsage);
-  } else if (table_.as_text() && !rows_.has_value()) {
+  } else if (!table_.as_text()) {
+    PrintTable(table, table_.format(), output);
+  } else if (!rows_.has_value()) {
     PrintAll(std::move(table), replay, &keep, output);
   } else {
-    PrintRows(std::move(table), table_.format(), output);
+    PrintRows(std::move(table), TableFormat::kText, output);
+    output->AppendLines(table_.NotShown(*all, "row", "rows"));
   }
 }
 

@@ -137,7 +137,9 @@ int ReadHeaps(RereadFile* file, const TaskStepsReader& steps, const Moment& at,
 int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
                             const std::string& moment, const Console& console,
                             OutputBuffer* output) const {
-  const std::string sentences = TaskSentences(replay, rows, moment);
+  const std::string sentences =
+      absl::StrCat(table_.view.tasks.empty() ? "" : "Of all tasks: ",
+                   TaskSentences(replay, rows, moment));
   if (rows.count() == 0) {
     output->AppendLines(absl::StrCat(sentences, "\n"));
     return kExitOk;

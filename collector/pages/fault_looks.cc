@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/process/monotonic_clock.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -17,10 +18,18 @@ constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 // then on the kernel is asked about one of its pages in kAskOneIn.
 constexpr uint64_t kKnownPages = 64;
 constexpr uint64_t kAskOneIn = 16;
+// Threads that take the first fault of a huge page at the same time.
+constexpr size_t kMostUnderWay = 64;
+// No fault takes longer, not where its thread waits for a processor either.
+constexpr uint64_t kLongestFaultNs = 200000000;
+// Its stack is known after PageMatcher::kPatienceNs, and the time that the
+// collector itself waits for a processor.
+constexpr uint64_t kKeptNs = 3000000000;
 
 }  // namespace
 
 size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
+  AskAgain();
   for (size_t i = first; i < samples->size(); ++i) {
     PageSample& sample = (*samples)[i];
     sample.mapping = mappings_->NameAt(sample.address, sample.time_ns);
@@ -30,7 +39,7 @@ size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
   for (size_t i = first; i < samples->size(); ++i) {
     PageSample& sample = (*samples)[i];
     if (sample.of_file || sample.zero == true) continue;
-    sample.huge = LooksHuge(sample.address);
+    sample.huge = LooksHuge(sample);
   }
   return zeros;
 }
@@ -117,6 +126,9 @@ bool FaultLooks::SurelyWrites(const PageSample& sample) {
 }
 
 void FaultLooks::Left(uint64_t address, uint64_t bytes) {
+  for (UnderWay& fault : under_way_) {
+    if (fault.address - address < bytes) fault.until_ns = 0;
+  }
   const uint64_t huge_bytes = HugePageBytes(page_bytes_);
   const uint64_t first = address / huge_bytes;
   const uint64_t last = (address + bytes) / huge_bytes;
@@ -129,13 +141,42 @@ void FaultLooks::Left(uint64_t address, uint64_t bytes) {
 
 // Asks once for each place of a huge page, until it is given back or others
 // take its place: it is the first fault that may bring a huge page. nullopt:
-// the kernel was not asked, or the fault is still under way; then it is asked
-// again when the stack is known.
-absl::optional<bool> FaultLooks::LooksHuge(uint64_t address) {
-  const uint64_t block = address / HugePageBytes(page_bytes_);
+// the kernel was not asked, or the fault is still under way.
+absl::optional<bool> FaultLooks::LooksHuge(const PageSample& sample) {
+  const uint64_t block = sample.address / HugePageBytes(page_bytes_);
   uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
   if (std::exchange(asked, block) == block) return absl::nullopt;
-  return scan_->IsHuge(address);
+  const absl::optional<bool> huge = scan_->IsHuge(sample.address);
+  if (!huge.has_value() && under_way_.size() < kMostUnderWay) {
+    under_way_.push_back({sample.time_ns, sample.address,
+                          MonotonicNs() + kLongestFaultNs, absl::nullopt});
+  }
+  return huge;
+}
+
+// Not only once their stacks are known: their memory may be given back by then.
+void FaultLooks::AskAgain() {
+  if (under_way_.empty()) return;
+  const uint64_t now_ns = MonotonicNs();
+  std::erase_if(under_way_, [now_ns](const UnderWay& fault) {
+    return fault.time_ns + kKeptNs < now_ns;
+  });
+  for (UnderWay& fault : under_way_) {
+    if (fault.huge.has_value() || now_ns >= fault.until_ns) continue;
+    fault.huge = scan_->IsHuge(fault.address);
+  }
+}
+
+absl::optional<bool> FaultLooks::IsHuge(const PageSample& sample) {
+  absl::optional<bool> huge = sample.huge;
+  std::erase_if(under_way_, [&](const UnderWay& fault) {
+    if (fault.time_ns != sample.time_ns || fault.address != sample.address) {
+      return false;
+    }
+    if (!huge.has_value()) huge = fault.huge;
+    return true;
+  });
+  return huge.has_value() ? huge : scan_->IsHuge(sample.address);
 }
 
 }  // namespace pymemrun

@@ -23,7 +23,11 @@ class FaultLooks {
   // Sets what samples from `first` on are part of, and whether they are huge or
   // zeros, as far as the kernel says. Returns how many are zeros. Soon after
   // the faults: their memory may be given back.
+  // Where one was still under way at an earlier call it asks again.
   size_t Look(size_t first, std::vector<PageSample>* samples);
+  // Whether the sample is part of a huge page, by what is known now; nullopt:
+  // its memory has gone unseen. What Look() found counts more.
+  absl::optional<bool> IsHuge(const PageSample& sample);
   // Whether the fault mapped the page of zeros, which takes no memory: it read
   // what was never written. Asks again where the page was not there yet. For a
   // page that has gone its instruction answers: it only reads.
@@ -35,12 +39,19 @@ class FaultLooks {
   size_t FindZeros(size_t first, std::vector<PageSample>* samples);
   size_t FindZerosNear(size_t first, size_t end,
                        std::vector<PageSample>* samples);
-  absl::optional<bool> LooksHuge(uint64_t address);
+  absl::optional<bool> LooksHuge(const PageSample& sample);
+  void AskAgain();
   // What an instruction was seen to find.
   struct Habit {
     uint64_t instruction = 0;
     uint64_t zeros = 0, writes = 0;  // pages
     uint64_t not_asked = 0;          // since it was asked about last
+  };
+  // A fault that was under way when the kernel was asked.
+  struct UnderWay {
+    uint64_t time_ns, address;
+    uint64_t until_ns;  // it is asked again until then
+    absl::optional<bool> huge;
   };
   Habit& HabitOf(const PageSample& sample);
   bool SurelyWrites(const PageSample& sample);
@@ -50,6 +61,7 @@ class FaultLooks {
   const uint64_t page_bytes_;
   // Numbers of the blocks of 2 MiB about which the kernel was asked last.
   std::array<uint64_t, 1024> asked_blocks_ = {};
+  std::vector<UnderWay> under_way_;
   std::vector<PageRegion> regions_;
   std::vector<size_t> order_;       // samples by address
   std::array<Habit, 1021> habits_;  // by a hash of the instruction

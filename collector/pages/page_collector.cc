@@ -121,7 +121,8 @@ void PageCollector::TakeTouch(const SideTouch& item, uint32_t stack) {
   touches_.push_back(
       {item.thread,
        {item.time_ns, item.address / options_.page_bytes, item.instruction,
-        stack, has(kSideLate), has(kSideFarToo), has(kSideCollecting)}});
+        stack, has(kSideLate), has(kSideFarToo), has(kSideCollecting),
+        has(kSideAskedForHuge)}});
 }
 
 // Pages of a file, resident as the program unmapped it. They have no stack.
@@ -215,9 +216,7 @@ PageSpan PageCollector::FilePagesWith(uint64_t address) {
 
 PageSpan PageCollector::HugePageWith(const MatchedSample& matched) {
   const uint64_t address = matched.sample->address;
-  absl::optional<bool> huge = matched.sample->huge;
-  if (!huge.has_value()) huge = scan_.IsHuge(address);
-  if (!huge.value_or(matched.far_too)) return {};
+  if (!looks_.IsHuge(*matched.sample).value_or(matched.far_too)) return {};
   const uint64_t huge_bytes = HugePageBytes(options_.page_bytes);
   const uint64_t begin = address & ~(huge_bytes - 1);
   return {begin, begin + huge_bytes};

@@ -27,8 +27,11 @@ constexpr uint64_t kQuietNs = 1000000000;
 // When it remembers so many, it forgets all that nothing waits for.
 constexpr size_t kMaxThreads = 1u << 14;
 
-template <typename T>
-void InsertByTime(const T& item, std::deque<T>* sorted) {
+// Of a thread, before its samples of that time are matched.
+constexpr size_t kMostAsks = 64;
+
+template <typename T, typename Sorted>
+void InsertByTime(const T& item, Sorted* sorted) {
   auto at = sorted->end();
   for (int i = 0; i < kMaxPlacesBack && at != sorted->begin() &&
                   (at - 1)->time_ns > item.time_ns;
@@ -57,12 +60,23 @@ void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
     touches.pop_front();
     --touches_;
   }
+  std::vector<PageTouch>& asks = thread->asks;
+  const auto younger = std::find_if(
+      asks.begin(), asks.end(),
+      [=](const PageTouch& ask) { return ask.time_ns >= time_ns; });
+  if (younger == asks.begin()) return;
+  thread->asked = *(younger - 1);
+  asks.erase(asks.begin(), younger);
 }
 
 void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
   if (threads_.size() >= forget_at_) ForgetThreads();
   Thread& thread = threads_[thread_id];
   DropOlder(Settled(), &thread);
+  if (touch.asked_for_huge) {
+    if (thread.asks.size() == kMostAsks) thread.asks.erase(thread.asks.begin());
+    return InsertByTime(touch, &thread.asks);
+  }
   InsertByTime(touch, &thread.touches);
   ++touches_;
 }
@@ -133,7 +147,7 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       !out->IsNamed(sample.thread)) {
     return false;
   }
-  const PageTouch& touch = exact ? *next : TouchOf(sample, thread);
+  const PageTouch& touch = exact ? *next : TouchOf(sample, &thread);
   if (sample.instruction == thread.last.instruction) {
     thread.loop_ns = sample.time_ns;
   }
@@ -158,22 +172,47 @@ bool PageMatcher::TellsOf(const PageSample& sample,
          touch.page % (HugePageBytes(page_bytes_) / page_bytes_) == 0;
 }
 
-const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
-                                      const Thread& thread) const {
-  if (thread.touches.empty()) return thread.last;
-  const PageTouch& next = thread.touches.front();
-  // The signal of a system call's faults comes after them.
-  if (thread.last.stack == 0 || sample.instruction >= kKernelHalf) return next;
-  const bool last_fits = thread.last.instruction == sample.instruction;
-  const bool next_fits = next.instruction == sample.instruction;
-  // What fills memory from its begin on takes a huge page's fault at its begin.
-  const bool may_be_huge =
-      sample.address % HugePageBytes(page_bytes_) < page_bytes_;
-  const bool goes_on = sample.time_ns - thread.loop_ns <= kLoopStepNs;
-  if (may_be_huge && goes_on && last_fits != next_fits) {
-    return last_fits ? thread.last : next;
+// Whether the thread's next touch is of a page that its own code touched.
+bool PageMatcher::NextIsUsers(uint32_t thread_id, Thread* thread) const {
+  const PageTouch& next = thread->touches.front();
+  if (thread->looked_ns == next.time_ns) return thread->is_users;
+  thread->looked_ns = next.time_ns;
+  thread->is_users = false;
+  for (const PageSample& sample : samples_) {
+    if (sample.time_ns > next.time_ns) break;
+    if (sample.thread != thread_id) continue;
+    if (sample.address / page_bytes_ != next.page) continue;
+    thread->is_users = sample.instruction < kKernelHalf;
   }
-  return IsNearerToLast(thread) ? thread.last : next;
+  return thread->is_users;
+}
+
+const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
+                                      Thread* in) const {
+  const Thread& thread = *in;
+  // What fills memory from its begin on takes a huge page's fault at its begin.
+  const bool at_begin =
+      sample.address % HugePageBytes(page_bytes_) < page_bytes_;
+  const bool huge = sample.huge.value_or(at_begin);
+  const bool by_request = huge && thread.asked.time_ns > thread.last.time_ns;
+  const PageTouch& last = by_request ? thread.asked : thread.last;
+  if (thread.touches.empty()) return last;
+  const PageTouch& next = thread.touches.front();
+  if (last.stack == 0) return next;
+  if (sample.instruction >= kKernelHalf) {
+    // The signal of a system call's faults comes after them, if any does. Else
+    // few of them bring huge pages, and many small ones come next.
+    if (!NextIsUsers(sample.thread, in)) return next;
+    return huge || IsNearerToLast(thread) ? last : next;
+  }
+  const bool next_fits = next.instruction == sample.instruction;
+  if (by_request) return next_fits ? next : last;
+  const bool last_fits = last.instruction == sample.instruction;
+  const bool goes_on = sample.time_ns - thread.loop_ns <= kLoopStepNs;
+  if (at_begin && goes_on && last_fits != next_fits) {
+    return last_fits ? last : next;
+  }
+  return IsNearerToLast(thread) ? last : next;
 }
 
 // Whether from the thread's oldest sample it is fewer faults back to the last
@@ -207,7 +246,7 @@ void PageMatcher::ForgetThreads() {
   for (auto it = threads_.begin(); it != threads_.end();) {
     DropOlder(Settled(), &it->second);
     const uint64_t quiet_ns = are_too_many ? 0 : kQuietNs;
-    if (!it->second.touches.empty() ||
+    if (!it->second.touches.empty() || !it->second.asks.empty() ||
         it->second.newest_sample_ns + quiet_ns >= Settled()) {
       ++it;
     } else {

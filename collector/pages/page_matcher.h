@@ -16,10 +16,11 @@ namespace pymemrun {
 // A signal told that a thread had faulted, and where it was.
 struct PageTouch {
   uint64_t time_ns, page, instruction;
-  uint32_t stack;           // StackDef.id
-  bool late;                // not the stack of the moment
-  bool far_too = false;     // so was a page far from it in the same 2 MiB
-  bool collecting = false;  // gc was at work
+  uint32_t stack;               // StackDef.id
+  bool late;                    // not the stack of the moment
+  bool far_too = false;         // so was a page far from it in the same 2 MiB
+  bool collecting = false;      // gc was at work
+  bool asked_for_huge = false;  // of no fault: the thread asked for huge pages
 };
 
 // A fault with its stack.
@@ -42,8 +43,7 @@ struct FaultUnderWay {
 
 // Something else that happened to pages, or to our knowledge of them.
 struct PageMark {
-  // kAsked, kResidency: the kernel began to be asked what is resident,
-  // answered.
+  // kAsked: the kernel is asked what is resident; kResidency: it has answered.
   enum Kind { kRange, kFork, kAsked, kResidency };
   uint64_t time_ns;
   Kind kind;
@@ -52,21 +52,21 @@ struct PageMark {
   uint32_t thread;   // Linux thread id
   uint32_t stack;    // StackDef.id
   uint64_t address;  // of kFork: the child's number, 0: not known
-  uint64_t bytes;
-  uint64_t new_address;
+  uint64_t bytes, new_address;
 };
 
 // The rule: a sample's stack is that of its thread's first touch that is not
 // older; exactly so if that touch names the sample's page and is not late. One
 // system call may fault a thousand times and is signalled once, with the first
 // address; the others' stacks are inferred from it. So are those of faults that
-// were not signalled: of those between two touches the half that is nearer, by
-// number, from each. Then every touch stands for as many, a thread's first and
-// last one too. (To go by the instruction makes more of the single guesses
-// right, and the sums of lines worse: errors no longer cancel. It is done where
-// a fault may have brought a huge page: those errors are few and large.) Where
-// no touch comes for 1 s after the thread's last sample, the thread is dead or
-// blocks the signal: then it is the last one before.
+// were not signalled, a whole call's among them: of those between two touches
+// the half that is nearer, by number, from each. Then every touch stands for as
+// many, a thread's first and last one too. (To go by the instruction makes more
+// of the single guesses right, and the sums of lines worse: errors no longer
+// cancel. It is done where a fault may have brought a huge page: those errors
+// are few and large.) Where no touch comes for 1 s after the thread's last
+// sample, the thread is dead or blocks the signal: then it is the last one
+// before.
 //
 // What is given out waits until the oldest sample's stack is known, while at
 // most kMaxWaiting samples and touches wait with it. Not thread safe.
@@ -104,7 +104,6 @@ class PageMatcher {
   // comes, or its thread does anything else: under load 10 ms later and more.
   // REQUIRES: all up to `time_ns`, and no more, is given out.
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
-
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
   // Threads that are remembered; each takes 1 to 2 KiB.
   size_t threads() const { return threads_.size(); }
@@ -112,24 +111,26 @@ class PageMatcher {
  private:
   struct Thread {
     std::deque<PageTouch> touches;
-    PageTouch last = {};   // the last one older than what waits; stack 0: none
-    uint64_t loop_ns = 0;  // the latest fault since by its instruction
+    PageTouch last = {};  // the last one older than what waits; stack 0: none
+    std::vector<PageTouch> asks;  // where it asked for huge pages
+    PageTouch asked = {};         // likewise
+    uint64_t loop_ns = 0;         // the latest fault since by its instruction
     std::deque<uint64_t> waiting_ns;  // of its samples, in order
     uint64_t since_last = 0;          // samples given out
     uint64_t newest_sample_ns = 0;
-    // Of the last sample given out: when it began, and when it was over at the
-    // latest.
+    uint64_t looked_ns = 0;  // the touch that was looked at last,
+    bool is_users = false;   // and whether no system call faulted there
+    // Of the last sample given out: its begin, and its end at the latest.
     FaultUnderWay fault = {};
-    uint64_t fault_began_ns = 0;
-    uint64_t fault_over_ns = 0;
+    uint64_t fault_began_ns = 0, fault_over_ns = 0;
   };
 
   uint64_t Settled() const;
   void DropOlder(uint64_t time_ns, Thread* thread);
   bool EmitSample(uint64_t complete_ns, Output* out);
   void EmitMark(Output* out);
-  const PageTouch& TouchOf(const PageSample& sample,
-                           const Thread& thread) const;
+  const PageTouch& TouchOf(const PageSample& sample, Thread* thread) const;
+  bool NextIsUsers(uint32_t thread_id, Thread* thread) const;
   bool TellsOf(const PageSample& sample, const PageTouch& touch) const;
   static bool IsNearerToLast(const Thread& thread);
   void ForgetThreads();

@@ -6,69 +6,13 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "collector/pages/page_matcher_fixture.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kSecond = 1000000000;
-using Pages = std::vector<uint64_t>;
-
-class PageMatcherTest : public testing::Test, public PageMatcher::Output {
- protected:
-  PageSpan OnSample(const MatchedSample& m) override {
-    out_.push_back(absl::StrCat(
-        m.sample->thread, ":", m.sample->address / 4096, "=", m.stack,
-        m.inferred ? "?" : "", m.far_too ? "+" : "", m.collecting ? "gc" : ""));
-    EXPECT_GE(m.time_ns, last_ns_);
-    last_ns_ = m.time_ns;
-    ++charged_[m.stack];
-    const uint64_t page = m.sample->address / 4096 * 4096;
-    return {page, page + fault_pages_ * 4096};
-  }
-  void OnMark(const PageMark& mark) override {
-    out_.push_back(absl::StrCat("mark ", mark.address));
-    EXPECT_GE(mark.time_ns, last_ns_);
-    last_ns_ = mark.time_ns;
-    under_way_.push_back(PagesUnderWay(mark.time_ns));
-  }
-  bool IsNamed(uint32_t thread) override { return thread != unnamed_; }
-  void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
-    matcher_.AddSamples({{time_ns, page * 4096 + 17, instruction_, thread}});
-  }
-  void Touch(uint32_t thread, uint64_t time_ns, uint64_t page, uint32_t stack,
-             bool late = false) {
-    matcher_.AddTouch(thread, {time_ns, page, instruction_, stack, late});
-  }
-  std::string Emit(uint64_t complete_ns) {
-    matcher_.Emit(complete_ns, this);
-    const std::string text = absl::StrJoin(out_, " ");
-    out_.clear();
-    return text;
-  }
-
-  Pages PagesUnderWay(uint64_t time_ns) const {
-    Pages pages;
-    for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(time_ns)) {
-      EXPECT_EQ(fault.brings.begin, fault.address / 4096 * 4096);
-      EXPECT_EQ(fault.brings.end - fault.brings.begin, fault_pages_ * 4096);
-      pages.push_back(fault.address / 4096);
-    }
-    return pages;
-  }
-
-  PageMatcher matcher_{4096};
-  std::vector<std::string> out_;
-  uint64_t last_ns_ = 0;
-  std::vector<Pages> under_way_;     // at each mark
-  std::map<uint32_t, int> charged_;  // samples by stack
-  uint64_t instruction_ = 0x400;
-  uint32_t unnamed_ = 0;
-  uint64_t fault_pages_ = 1;  // what each brings
-};
 
 TEST_F(PageMatcherTest, GarbageIsCollectedWhereTheStackIs) {
   Sample(1, 10, 100);
@@ -155,6 +99,43 @@ TEST_F(PageMatcherTest, OneSignalForAReadIntoManyPages) {
   EXPECT_EQ(Emit(1000), "1:99=4");  // the call has not come back
   Touch(1, 2000, 100, 5);
   EXPECT_EQ(Emit(3000), "1:100=5 1:101=5? 1:102=5? 1:103=5? 1:104=5?");
+}
+
+TEST_F(PageMatcherTest, AReadWithoutASignalIsNotOfWhatComesNext) {
+  Sample(1, 8, 99);
+  Touch(1, 9, 99, 4);
+  const uint64_t users = std::exchange(instruction_, uint64_t{1} << 63);
+  for (int i = 0; i < 3; ++i) Sample(1, 10 + i, 100 + i);
+  instruction_ = users;
+  for (int i = 0; i < 4; ++i) Sample(1, 20 + i, 200 + i);
+  Touch(1, 30, 203, 5);
+  EXPECT_EQ(Emit(40),
+            "1:99=4 1:100=4? 1:101=4? 1:102=4? "
+            "1:200=5? 1:201=5? 1:202=5? 1:203=5");
+}
+
+TEST_F(PageMatcherTest, HugePagesAreOfWhoAskedForThem) {
+  Sample(1, 8, 99);
+  Touch(1, 9, 99, 4);
+  Sample(1, 10, 100);
+  AskForHugePages(1, 11, 5);
+  const uint64_t other = std::exchange(instruction_, 0x500);
+  for (int i = 0; i < 3; ++i) Sample(1, 20 + i, 512 * (1 + i));
+  instruction_ = other;
+  for (int i = 0; i < 5; ++i) Sample(1, 30 + i, 200 + i);
+  Touch(1, 40, 204, 6);
+  EXPECT_EQ(Emit(50),
+            "1:99=4 1:100=4? 1:512=5? 1:1024=5? 1:1536=5? "
+            "1:200=6? 1:201=6? 1:202=6? 1:203=6? 1:204=6");
+}
+
+// The signal tells better: who asked for them need not be who touches them.
+TEST_F(PageMatcherTest, HugePagesAreOfWhoIsKnownToTouchThem) {
+  AskForHugePages(1, 10, 5);
+  instruction_ = 0x500;
+  for (int i = 0; i < 3; ++i) Sample(1, 20 + i, 512 * (1 + i));
+  Touch(1, 40, 1536, 6);
+  EXPECT_EQ(Emit(50), "1:512=6? 1:1024=6? 1:1536=6");
 }
 
 TEST_F(PageMatcherTest, ThreadsDoNotShareStacks) {
@@ -245,60 +226,6 @@ TEST_F(PageMatcherTest, ANewThreadIsGivenTimeForItsName) {
   EXPECT_EQ(Emit(kSecond + kSecond / 4), "2:100=5");
 }
 
-TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
-  constexpr uint64_t kMs = 1000000;
-  Sample(1, 10 * kMs, 100);
-  Touch(1, 30 * kMs, 100, 5);
-  EXPECT_EQ(Emit(11 * kMs), "1:100=5");
-  EXPECT_EQ(PagesUnderWay(20 * kMs), Pages{100});
-  EXPECT_EQ(PagesUnderWay(31 * kMs), Pages{});
-  Sample(1, 40 * kMs, 101);  // not signalled
-  Sample(1, 50 * kMs, 102);
-  Touch(1, 60 * kMs, 102, 5);
-  matcher_.AddMark({.time_ns = 45 * kMs, .kind = PageMark::kAsked});
-  EXPECT_EQ(Emit(55 * kMs), "");  // nor is it known who comes between
-  EXPECT_EQ(Emit(61 * kMs), "1:101=5? mark 0 1:102=5");
-  EXPECT_EQ(under_way_, std::vector<Pages>{{101}});
-  EXPECT_EQ(PagesUnderWay(55 * kMs), Pages{102});
-  Sample(1, 70 * kMs, 103);
-  Emit(2 * kSecond);
-  EXPECT_EQ(PagesUnderWay(250 * kMs), Pages{103});
-  EXPECT_EQ(PagesUnderWay(400 * kMs), Pages{});
-}
-
-TEST_F(PageMatcherTest, AFaultUnderWayIsKnownWithAllThatItBrings) {
-  fault_pages_ = 512;
-  Sample(1, 10, 512);
-  Touch(1, 30, 512, 5);
-  Emit(11);
-  EXPECT_EQ(PagesUnderWay(20), Pages{512});
-}
-
-TEST_F(PageMatcherTest, AThreadThatUnmapsIsNotInAFault) {
-  Sample(1, 10, 100);  // not signalled
-  Sample(2, 11, 200);
-  Touch(1, 50, 300, 5);
-  Touch(2, 50, 301, 6);
-  PageMark mark = {};
-  mark.time_ns = 20;
-  mark.kind = PageMark::kRange;
-  mark.thread = 1;
-  matcher_.AddMark(mark);
-  Emit(60);
-  EXPECT_EQ(under_way_, std::vector<Pages>{{200}});
-}
-
-TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {
-  Sample(1, 10, 100);
-  Touch(1, 20, 100, 5);
-  Sample(1, 30, 101);
-  Touch(1, 32, 101, 5);
-  matcher_.AddMark({.time_ns = 15, .kind = PageMark::kAsked});
-  matcher_.AddMark({.time_ns = 31, .kind = PageMark::kResidency});
-  Emit(40);
-  EXPECT_EQ(under_way_, (std::vector<Pages>{{100}, {101}}));
-}
-
 TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {
   Sample(1, 10, 100);
   Sample(1, 20, 101);
@@ -387,6 +314,60 @@ TEST_F(PageMatcherTest, FewThreadsAreRememberedOfManyInALongRun) {
     EXPECT_LT(matcher_.threads(), 1100u) << i;
   }
   EXPECT_EQ(charged_[7], charged_[5]);
+}
+
+TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
+  constexpr uint64_t kMs = 1000000;
+  Sample(1, 10 * kMs, 100);
+  Touch(1, 30 * kMs, 100, 5);
+  EXPECT_EQ(Emit(11 * kMs), "1:100=5");
+  EXPECT_EQ(PagesUnderWay(20 * kMs), Pages{100});
+  EXPECT_EQ(PagesUnderWay(31 * kMs), Pages{});
+  Sample(1, 40 * kMs, 101);  // not signalled
+  Sample(1, 50 * kMs, 102);
+  Touch(1, 60 * kMs, 102, 5);
+  matcher_.AddMark({.time_ns = 45 * kMs, .kind = PageMark::kAsked});
+  EXPECT_EQ(Emit(55 * kMs), "");  // nor is it known who comes between
+  EXPECT_EQ(Emit(61 * kMs), "1:101=5? mark 0 1:102=5");
+  EXPECT_EQ(under_way_, std::vector<Pages>{{101}});
+  EXPECT_EQ(PagesUnderWay(55 * kMs), Pages{102});
+  Sample(1, 70 * kMs, 103);
+  Emit(2 * kSecond);
+  EXPECT_EQ(PagesUnderWay(250 * kMs), Pages{103});
+  EXPECT_EQ(PagesUnderWay(400 * kMs), Pages{});
+}
+
+TEST_F(PageMatcherTest, AFaultUnderWayIsKnownWithAllThatItBrings) {
+  fault_pages_ = 512;
+  Sample(1, 10, 512);
+  Touch(1, 30, 512, 5);
+  Emit(11);
+  EXPECT_EQ(PagesUnderWay(20), Pages{512});
+}
+
+TEST_F(PageMatcherTest, AThreadThatUnmapsIsNotInAFault) {
+  Sample(1, 10, 100);  // not signalled
+  Sample(2, 11, 200);
+  Touch(1, 50, 300, 5);
+  Touch(2, 50, 301, 6);
+  PageMark mark = {};
+  mark.time_ns = 20;
+  mark.kind = PageMark::kRange;
+  mark.thread = 1;
+  matcher_.AddMark(mark);
+  Emit(60);
+  EXPECT_EQ(under_way_, std::vector<Pages>{{200}});
+}
+
+TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {
+  Sample(1, 10, 100);
+  Touch(1, 20, 100, 5);
+  Sample(1, 30, 101);
+  Touch(1, 32, 101, 5);
+  matcher_.AddMark({.time_ns = 15, .kind = PageMark::kAsked});
+  matcher_.AddMark({.time_ns = 31, .kind = PageMark::kResidency});
+  Emit(40);
+  EXPECT_EQ(under_way_, (std::vector<Pages>{{100}, {101}}));
 }
 
 }  // namespace

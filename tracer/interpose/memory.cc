@@ -217,7 +217,7 @@ PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
   const int result = PYMEMRUN_NEXT(madvise)(address, length, advice);
   if (result == 0) events.Add(RangeAction::kDiscarded, address, length);
   if (result == 0 && Populates(advice)) AddPopulated(address, length);
-  if (result == 0 && advice == MADV_HUGEPAGE) PageEvents::MayBeHuge();
+  if (result == 0 && advice == MADV_HUGEPAGE) PageEvents::AskedForHuge(address);
   SignUnmap();
   return result;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/interposed_state.h"
 #include "tracer/code/side_event.h"
 #include "tracer/pages/heap_end_watch.h"
 #include "tracer/sigtrap/trap_signal.h"
@@ -108,6 +109,16 @@ void PageEvents::OnFault(const siginfo_t* info, void* context) {
       SideTouch{{.kind = SideKind::kTouch, .flags = flags, .time_ns = time_ns},
                 reinterpret_cast<uint64_t>(info->si_addr),
                 InstructionOf(context)});
+}
+
+void PageEvents::AskedForHuge(const void* address) {
+  MayBeHuge();
+  if (!on() || TracedPage() == nullptr) return;
+  // Late: it says nothing of the page itself.
+  PutWithStack(SideTouch{
+      {.kind = SideKind::kTouch, .flags = kSideLate, .time_ns = MonotonicNs()},
+      reinterpret_cast<uint64_t>(address),
+      0});
 }
 
 bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,

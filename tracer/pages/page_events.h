@@ -41,19 +41,22 @@ class PageEvents {
   // it, for their addresses may be another's at once. CLOCK_MONOTONIC, ns.
   static uint64_t Now();
   // Pages [address, address + bytes) came, left or moved to `to` by a call that
-  // began at `time_ns`. As for the kernel, the last page counts whole. The first
-  // one does if it came. Any thread.
+  // began at `time_ns`. As for the kernel, the last page counts whole. The
+  // first one does if it came. Any thread.
   static void Range(RangeAction action, uint64_t time_ns, const void* address,
                     size_t bytes, const void* to = nullptr);
   // A child was forked; 0: its number is not known. Told where there are only
   // heap events, too.
   static void Forked(pid_t child);
-  // The kernel may give huge pages from here on.
-  static void MayBeHuge() { may_be_huge_ = true; }
+  // The program has asked for huge pages at `address`. Few faults bring much
+  // there, and may all go without a signal: this tells where the thread was.
+  static void AskedForHuge(const void* address);
 
  private:
   static void OnFault(const siginfo_t* info, void* context);
   static bool IsFarThere(const void* address);
+  // The kernel may give huge pages from here on.
+  static void MayBeHuge() { may_be_huge_ = true; }
 
   static std::atomic<bool> started_;
   static bool wants_input_;

@@ -103,7 +103,9 @@ inline constexpr uint16_t kSideFarToo = 128;
 inline constexpr uint16_t kSideMoves = 256;  // kUnmap
 // kTouch: the thread's interpreter collects cycles (gc).
 inline constexpr uint16_t kSideCollecting = 512;
-inline constexpr uint16_t kAllSideFlags = 2 * kSideCollecting - 1;
+// kTouch: of no fault. The thread asked for huge pages there.
+inline constexpr uint16_t kSideAskedForHuge = 1024;
+inline constexpr uint16_t kAllSideFlags = 2 * kSideAskedForHuge - 1;
 
 }  // namespace pymemrun
 

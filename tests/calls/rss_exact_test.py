@@ -81,9 +81,10 @@ for n in range(50):
     print(int(buffers[n].split()[1]) * 4096, values[n])
 '''
 
-# The kernel adds up RSS by CPU: what VmHWM may not have been told of.
+# The kernel adds up RSS by CPU: what VmHWM may not have been told of. It is three
+# such sums: pages of files, of anonymous and of shared memory.
 CPUS = os.cpu_count()
-RSS_BATCH_BYTES = max(32, 2 * CPUS) * CPUS * 4096
+RSS_BATCH_BYTES = 3 * max(32, 2 * CPUS) * CPUS * 4096
 
 PEAK = r'''
 import numpy

@@ -268,6 +268,10 @@ int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
     if (second == nullptr) return code;
     shown.table.with_mapped |= second->header().heap_native();
     ShowDiff(replay, *second, &shown);
+  } else if (to_.has_value() && replay.TimeOf(1) < replay.TimeOf(0)) {
+    run->console().Usage(
+        absl::StrCat("--to must not be before --at, ", MomentText(replay, 0)));
+    return kExitUsage;
   } else if (to_.has_value()) {
     ShowChange(replay, &shown);
   } else if (temporary_ != 0) {

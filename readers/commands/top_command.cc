@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/growth/top_table.h"
 #include "readers/options/help_text.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/report/run_reading.h"
 #include "readers/resident/find_peak.h"
@@ -45,6 +46,7 @@ class TopCommand final : public ReportCommand {
         app, &attribution_,
         "By thread or task and with --thread caused, if there are page "
         "faults; else observed.");
+    range_.Add(app);
     AddOwn(app);
     files_.AddOutput(app);
     SetUsualOptions(
@@ -60,6 +62,7 @@ class TopCommand final : public ReportCommand {
     std::unique_ptr<RereadFile> file;
     std::unique_ptr<TaskStepsReader> tasks;
     std::unique_ptr<ThreadReplay> caused;
+    TimeRange range;
   };
   bool WantsCaused() const {
     return attribution_.has_value()
@@ -80,6 +83,13 @@ class TopCommand final : public ReportCommand {
   GroupBy by_ = GroupBy::kLine;
   PlaceOptions table_;
   std::optional<Attribution> attribution_;
+  RangeOptions range_;
+};
+
+// What is said of a file as it is read, and nothing more.
+class FirstReading final : public ReplayVisitor {
+ public:
+  void Finish() override {}
 };
 
 std::string TopCommand::Meaning(bool is_caused) const {
@@ -108,7 +118,7 @@ std::vector<TopCommand::Input> TopCommand::OpenAll(const Console& console,
 }
 
 bool TopCommand::Open(const Console& console, Input* input, int* code) const {
-  if (!WantsCaused() && !NeedsSteps()) return true;
+  if (!WantsCaused() && !NeedsSteps() && !range_.any()) return true;
   const auto failed = [code](int with) {
     *code = std::max(*code, with);
     return false;
@@ -123,10 +133,14 @@ bool TopCommand::Open(const Console& console, Input* input, int* code) const {
       return failed(why);
     }
   }
-  if (!WantsCaused()) return true;
+  MomentRange range;
+  if (!range_.Find(file, console, &range, &why)) return failed(why);
+  input->range = TimeRange::OfMicros(range.from_us, range.to_us);
+  FirstReading first;
+  if (!WantsCaused()) return file->Read(&first) || failed(kExitFailed);
   const auto finder = FindPeak(file);
   if (finder == nullptr) return failed(kExitFailed);
-  input->caused = ReadCaused(file, *finder, input->tasks.get());
+  input->caused = ReadCaused(file, *finder, input->tasks.get(), input->range);
   return true;
 }
 
@@ -137,7 +151,8 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
       input.file == nullptr
           ? FactsReader::Read(input.path, console, code, table_.thread)
           : FactsReader::ReadAgain(input.file.get(), console, code,
-                                   table_.thread, input.tasks.get());
+                                   table_.thread, input.tasks.get(),
+                                   input.range);
   if (facts == nullptr) return false;
   if (is_caused && input.caused == nullptr) {
     SayNoCause(facts->shown_name(), console);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/options/help_text.h"
 #include "readers/report/report_command.h"
 #include "readers/run/forked_run.h"
 #include "readers/run/reread_file.h"
@@ -34,9 +35,15 @@ class UnsharedCommand final : public ReportCommand {
     files_.AddSeveral(app);
     table_.Add(app, 20, "A row for each place in each process.");
     table_.AddSort(app);
+    AddGroupBy(app, &by_,
+               {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+                GroupBy::kFile, GroupBy::kPackage},
+               "Group by line (default; your code's), library-line (the "
+               "innermost), function (Python's), file, package.");
     AddFiles(app, "", &table_.view);
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--by", "--limit", "--sort", "--csv", "--output"});
   }
   // The others are read, too: what was shared is theirs.
   std::string KeepProcess() override { return ""; }
@@ -49,6 +56,7 @@ class UnsharedCommand final : public ReportCommand {
   };
   std::vector<OneFile> ReadAll(const Console& console, int* code) const;
 
+  GroupBy by_ = GroupBy::kLine;
   TableOptions table_;
 };
 
@@ -113,7 +121,8 @@ void SettleAll(const Console& console, const Files& files) {
 // The forked processes that are known to have had pages of their parents, by
 // their begin. Says what is not known.
 template <typename Files>
-std::vector<UnsharedPages> KnownOf(const Files& files, const Console& console) {
+std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
+                                   const Console& console) {
   std::vector<UnsharedPages> processes;
   size_t forked = 0, brief = 0;
   for (const auto& file : files) {
@@ -121,7 +130,7 @@ std::vector<UnsharedPages> KnownOf(const Files& files, const Console& console) {
     if (!header.forked()) continue;
     ++forked;
     if (file.ledger->knows_parent()) {
-      processes.emplace_back(file.ledger.get(), file.shown_name);
+      processes.emplace_back(file.ledger.get(), file.shown_name, by);
     } else if (header.page_period() != 0) {
       ++brief;
     } else {
@@ -154,7 +163,7 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   const std::vector<OneFile> files = ReadAll(console, &code);
   if (files.empty()) return code;
   SettleAll(console, files);
-  std::vector<UnsharedPages> processes = KnownOf(files, console);
+  std::vector<UnsharedPages> processes = KnownOf(files, by_, console);
   if (files_.pid != 0 && !processes.empty()) {
     const auto is_other = [this](const UnsharedPages& process) {
       return process.ledger->header().pid() != files_.pid;

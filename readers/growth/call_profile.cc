@@ -38,9 +38,17 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
     if (row.number != 0) first_rss_bytes_ -= row.drss_bytes;
     base_rss_bytes_ = first_rss_bytes_;
   }
+  if (range_.BeginsBetween(row.time_us, TimeRange::kMostMicros)) {
+    first_rss_bytes_ = row.rss_bytes;
+  }
+  if (any_row_ && range_.EndsBetween(last_.time_us, row.time_us)) {
+    end_rss_bytes_ = last_.rss_bytes;
+  }
   if (!row.context) {
     const int64_t change = ChangeOf(row);
-    if (filter_.has_value() && !filter_->Keeps(row.thread)) {
+    if (!range_.HasMicros(row.time_us)) {
+      // Only what comes next is measured against it.
+    } else if (filter_.has_value() && !filter_->Keeps(row.thread)) {
       other_threads_.Add(change);
     } else {
       Charge(row, change, index);
@@ -128,7 +136,8 @@ int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
   if (!any_row_) return 0;
   RssTotals charged = other_threads_;
   for (const RssTotals& thread : threads_) charged.Add(thread);
-  const uint64_t last = last_rss_bytes == 0 ? last_.rss_bytes : last_rss_bytes;
+  uint64_t last = last_rss_bytes == 0 ? last_.rss_bytes : last_rss_bytes;
+  if (end_rss_bytes_ != 0) last = end_rss_bytes_;
   return static_cast<int64_t>(last - first_rss_bytes_ - charged.growth_bytes +
                               charged.shrinkage_bytes);
 }

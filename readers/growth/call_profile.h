@@ -34,6 +34,7 @@
 #include "format/records/record_visitor.h"
 #include "readers/places/place_table.h"
 #include "readers/places/thread_filter.h"
+#include "readers/places/time_range.h"
 #include "readers/run/run_index.h"
 #include "readers/task_steps/task_steps_reader.h"
 
@@ -59,6 +60,8 @@ class CallProfile {
   void KeepThreads(std::string wanted, const RunIndex* index) {
     filter_.emplace(std::move(wanted), index);
   }
+  // The same of rows at times of the range.
+  void KeepRange(const TimeRange& range) { range_ = range; }
   // The same of rows by task: `tasks` knows the run's steps, and must outlive
   // it.
   void TellTasksApart(const TaskStepsReader* tasks) { steps_ = tasks; }
@@ -89,7 +92,8 @@ class CallProfile {
   // Rows seen at a site, also where their changes are charged to another.
   uint64_t RowsSeenAt(uint32_t site) const;
   // What RSS changed by from the begin of tracing to the last row, or to
-  // `last_rss_bytes` if that is not 0, less all that is charged to places.
+  // `last_rss_bytes` if that is not 0, less all that is charged to places. Of a
+  // range: from the last row before it to the last one in it.
   int64_t UnseenBytes(uint64_t last_rss_bytes) const;
 
  private:
@@ -107,7 +111,9 @@ class CallProfile {
   uint64_t first_rss_bytes_ = 0;  // 0: not known
   bool since_logged_ = false;
   bool any_row_ = false;
-  Row last_ = {};  // if any_row_
+  TimeRange range_;
+  uint64_t end_rss_bytes_ = 0;  // of the range, once a row is behind it
+  Row last_ = {};               // if any_row_
   // Where the growth of the next row begins, if it counts from the last logged
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;

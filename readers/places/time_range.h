@@ -11,10 +11,23 @@ namespace pymemrun {
 struct TimeRange {
   uint64_t begin_ns = 0, end_ns = ~uint64_t{0};
 
+  static constexpr uint64_t kMostMicros = ~uint64_t{0} / 1000;
+
   static TimeRange OfMicros(uint64_t from_us, uint64_t to_us) {
-    constexpr uint64_t kMost = ~uint64_t{0} / 1000;
-    return {std::min(from_us, kMost) * 1000,
-            to_us >= kMost ? ~uint64_t{0} : to_us * 1000};
+    return {std::min(from_us, kMostMicros) * 1000,
+            to_us >= kMostMicros ? ~uint64_t{0} : to_us * 1000};
+  }
+  bool HasMicros(uint64_t time_us) const {
+    return Has(std::min(time_us, kMostMicros) * 1000);
+  }
+  // Whether it begins, or ends, behind one time and not behind the next.
+  bool BeginsBetween(uint64_t from_us, uint64_t to_us) const {
+    const TimeRange between = OfMicros(from_us, to_us);
+    return between.begin_ns < begin_ns && begin_ns <= between.end_ns;
+  }
+  bool EndsBetween(uint64_t from_us, uint64_t to_us) const {
+    const TimeRange between = OfMicros(from_us, to_us);
+    return between.begin_ns <= end_ns && end_ns < between.end_ns;
   }
   bool Has(uint64_t time_ns) const {
     return time_ns >= begin_ns && time_ns <= end_ns;

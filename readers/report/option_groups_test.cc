@@ -37,9 +37,10 @@ TEST(RefusedOptionsTest, ASentenceSaysWhyAndWhereTheyWork) {
   EXPECT_THAT(Refusal({"states", "x.pb", "--task", "a"}),
               HasSubstr("--task: states does not tell tasks apart; heap, "
                         "timeline, top, tasks and resident take it"));
-  EXPECT_THAT(Refusal({"processes", "x.pb", "--from", "1"}),
-              HasSubstr("--from: processes is of one moment, or of the whole "
-                        "run; timeline, calls, gil, tasks and states take it"));
+  EXPECT_THAT(
+      Refusal({"processes", "x.pb", "--from", "1"}),
+      HasSubstr("--from: processes is of one moment, or of the whole "
+                "run; timeline, top, calls, gil, tasks and states take it"));
   // They are nobody's suggestions.
   EXPECT_THAT(Refusal({"states", "x.pb", "--tasks"}),
               Not(HasSubstr("--task?")));

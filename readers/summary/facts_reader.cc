@@ -41,10 +41,12 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
 
 std::unique_ptr<FactsReader> FactsReader::ReadAgain(
     RereadFile* file, const Console& console, int* code,
-    const std::string& threads, const TaskStepsReader* tasks) {
+    const std::string& threads, const TaskStepsReader* tasks,
+    const TimeRange& range) {
   auto reader = absl::WrapUnique(new FactsReader(file->shown_name(), threads));
   reader->KnowThreads(file->threads());
   reader->TellTasksApart(tasks);
+  reader->KeepRange(range);
   const bool was_read = file->ReadAgain(reader.get());
   *code = std::max(*code, was_read ? file->code() : kExitFailed);
   reader->file_bytes_ = file->size_bytes();

@@ -25,9 +25,11 @@ class FactsReader final : public RunFacts {
                                            const std::string& threads = "");
   // The same of a file that was read before, as `file` has said. `tasks`, if
   // any: their steps, to tell rows apart by.
+  // `range`: rows at other times are charged to no place.
   static std::unique_ptr<FactsReader> ReadAgain(
       RereadFile* file, const Console& console, int* code,
-      const std::string& threads, const TaskStepsReader* tasks = nullptr);
+      const std::string& threads, const TaskStepsReader* tasks = nullptr,
+      const TimeRange& range = {});
 
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_.has_value()) teller_->Say(damage);

@@ -48,6 +48,7 @@ class RunFacts : public FactKeeper {
   void KeepThreads(const std::string& wanted) {
     profile_.KeepThreads(wanted, &index());
   }
+  void KeepRange(const TimeRange& range) { profile_.KeepRange(range); }
   void TellTasksApart(const TaskStepsReader* tasks) {
     profile_.TellTasksApart(tasks);
   }

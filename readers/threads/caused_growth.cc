@@ -10,11 +10,13 @@ namespace pymemrun {
 
 std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
                                          const PeakFinder& finder,
-                                         const TaskStepsReader* tasks) {
+                                         const TaskStepsReader* tasks,
+                                         const TimeRange& range) {
   if (!finder.has_page_events() || finder.by_scan()) return nullptr;
   auto replay =
       std::make_unique<ThreadReplay>(finder.peak_us(), finder.hindsight());
   replay->TellTasksApart(tasks);
+  replay->KeepRange(range);
   return file->Read(replay.get()) ? std::move(replay) : nullptr;
 }
 

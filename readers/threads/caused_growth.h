@@ -15,10 +15,11 @@ namespace pymemrun {
 
 // Reads a run that was read before, as `finder` has found it. Null: nobody saw
 // which thread brought pages, or nothing can be read. `tasks`: see
-// ResidentReplay::TellTasksApart().
-std::unique_ptr<ThreadReplay> ReadCaused(
-    RereadFile* file, const PeakFinder& finder,
-    const TaskStepsReader* tasks = nullptr);
+// ResidentReplay::TellTasksApart(). `range`: ThreadReplay::KeepRange().
+std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
+                                         const PeakFinder& finder,
+                                         const TaskStepsReader* tasks = nullptr,
+                                         const TimeRange& range = {});
 
 // Adds what the threads did, each change at the place of its stack. `wanted`:
 // see ThreadFilter. REQUIRES: the table is by kCaused, Finish() was called.

@@ -83,6 +83,7 @@ void ThreadReplay::SeeStack(uint32_t thread, uint32_t stack) {
 
 void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   if (now_us() == 0) return;  // before the program's own code
+  if (!range_.HasMicros(now_us())) return;
   See(by.thread, now_us());
   SeeStack(by.thread, by.stack);
   std::tuple<uint32_t, uint32_t, uint32_t> key(by.thread, by.stack, by.task);
@@ -101,6 +102,12 @@ void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
 }
 
 void ThreadReplay::OnTime(uint64_t time_us) {
+  if (range_.BeginsBetween(now_us(), time_us)) {
+    begin_rss_bytes_ = model().RssBytes();
+  }
+  if (range_.EndsBetween(now_us(), time_us)) {
+    end_rss_bytes_ = model().RssBytes();
+  }
   if (!has_peak_ && now_us() <= peak_us_ && peak_us_ < time_us) TakePeak();
 }
 
@@ -168,8 +175,9 @@ int64_t ThreadReplay::unattributed_bytes() const {
   for (size_t id = 1; id < threads_.size(); ++id) {
     by_threads += threads_[id].net_bytes();
   }
-  return static_cast<int64_t>(model().RssBytes() - header().first_rss_bytes()) -
-         by_threads;
+  const uint64_t from = begin_rss_bytes_.value_or(header().first_rss_bytes());
+  const uint64_t to = end_rss_bytes_.value_or(model().RssBytes());
+  return static_cast<int64_t>(to - from) - by_threads;
 }
 
 }  // namespace pymemrun

@@ -8,11 +8,13 @@
 #define PYMEMRUN_READERS_THREADS_THREAD_REPLAY_H_
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "readers/places/time_range.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -42,6 +44,9 @@ class ThreadReplay final : public ResidentReplay {
   ThreadReplay(uint64_t peak_us, Hindsight hindsight)
       : ResidentReplay(kEnd, std::move(hindsight)), peak_us_(peak_us) {}
 
+  // To be called first, if at all: what came and went at other times does not
+  // count, except for the peak.
+  void KeepRange(const TimeRange& range) { range_ = range; }
   void OnThread(const ThreadDef& thread) override;
   bool OnRows(const Row* rows, size_t count) override;
   HeapUse heap_use() const override { return HeapUse::kEvents; }
@@ -68,8 +73,8 @@ class ThreadReplay final : public ResidentReplay {
   }
   // Somebody saw which thread brought pages.
   bool KnowsPages() const { return has_page_events() && !by_scan(); }
-  // What RSS changed by since tracing began, as far as it was read, less what
-  // the threads did.
+  // What RSS changed by in the range, or since tracing began, as far as it was
+  // read, less what the threads did.
   int64_t unattributed_bytes() const;
 
  private:
@@ -90,6 +95,8 @@ class ThreadReplay final : public ResidentReplay {
 
   const uint64_t peak_us_;
   bool has_peak_ = false;
+  TimeRange range_;
+  std::optional<uint64_t> begin_rss_bytes_, end_rss_bytes_;  // of the range
   std::vector<ThreadTotals> threads_ = {{}};
   // By thread, stack and task.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, Bytes> changes_;

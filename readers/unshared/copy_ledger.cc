@@ -131,14 +131,13 @@ void CopyLedger::Count(const Copy& copy) {
   }
 }
 
-std::vector<CopyPlace> CopyLedger::Places() const {
+std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
   std::vector<CopyPlace> places;
   absl::flat_hash_map<CopyingPlace, uint32_t> numbers;
   absl::flat_hash_map<Copier, uint32_t> place_of;
   for (const auto& [copier, copied] : copied_) {
-    const CopyingPlace place = {
-        PlaceOf(GroupBy::kLine, index(), {.stack = copier.stack}),
-        copier.collecting};
+    const CopyingPlace place = {PlaceOf(by, index(), {.stack = copier.stack}),
+                                copier.collecting};
     const auto [number, is_new] =
         numbers.try_emplace(place, static_cast<uint32_t>(places.size()));
     if (is_new) places.push_back({place, {}});

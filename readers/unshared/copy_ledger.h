@@ -70,10 +70,10 @@ class CopyLedger final : public ReplayVisitor {
   void SettleEarly(absl::FunctionRef<bool(uint64_t page)> was_parents);
 
   // Once all is settled. Each place is there once, in their order, its names
-  // those of index().
+  // those of index(). `by`: see UnsharedPages.
   uint64_t page_bytes() const { return page_bytes_; }
   uint64_t parent_pages() const { return parent_pages_; }
-  std::vector<CopyPlace> Places() const;
+  std::vector<CopyPlace> Places(GroupBy by) const;
 
  private:
   // What finds no room counts as lost, is alone, or has no stack.

@@ -133,6 +133,8 @@ TEST_F(UnsharedReportTest, TextSumsUpProcessesAndTellsWhatFreezingSaves) {
                       "memory; un-shared since: 2.0 MiB\n"),
             HasSubstr("1.2 MiB"), HasSubstr("<garbage collection> in work"),
             HasSubstr("saved at most 1.5 MiB")));
+  EXPECT_THAT(Report({"unshared", At("run.pb"), "--by", "file"}).out,
+              HasSubstr("  <garbage collection> in /job.py\n"));
 }
 
 TEST_F(UnsharedReportTest, WhatHasLeftIsTheParentsNoMore) {
@@ -324,6 +326,12 @@ TEST_F(UnsharedReportTest, ChoosesSortsAndCuts) {
   EXPECT_THAT(report({"--sort", "pages:asc", "--limit", "1"}),
               ElementsAre(StartsWith("file,"),
                           StartsWith("/job.py,5,work,write,86016,21,")));
+  EXPECT_THAT(report({"--by", "function", "--pid", "12"}),
+              ElementsAre(StartsWith("file,line,function,"),
+                          StartsWith("/job.py,1,work,write,352256,86,")));
+  EXPECT_THAT(report({"--by", "file", "--pid", "12"}),
+              ElementsAre(StartsWith("file,cause,"),
+                          StartsWith("/job.py,write,352256,86,")));
   EXPECT_THAT(report({"--function", "nothing"}), SizeIs(1));
   const Printed none = Report({"unshared", At("run.pb"), "--file", "nothing"});
   EXPECT_EQ(none.code, 0);

@@ -81,10 +81,13 @@ std::string Human(uint64_t bytes) {
   return HumanBytes(static_cast<double>(bytes));
 }
 
-std::string NameOf(const CopyingPlace& place) {
-  if (!place.collecting) return std::string(place.function);
-  return absl::StrCat(kCollection, place.function.empty() ? "" : " in ",
-                      place.function);
+std::string Collecting(absl::string_view name) {
+  return absl::StrCat(kCollection, name.empty() ? "" : " in ", name);
+}
+// Of lines and functions the function, else the only name.
+std::string NameOf(const CopyingPlace& place, GroupBy by) {
+  const absl::string_view name = HasLines(by) ? place.function : place.file;
+  return place.collecting ? Collecting(name) : std::string(name);
 }
 
 // All that was there at first, and what of it was un-shared, and by garbage
@@ -122,6 +125,7 @@ uint64_t ParentBytesOf(const Sum& of) {
 
 Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
                       uint64_t limit) {
+  const GroupBy by = processes[0].by;
   const Totals totals(processes);
   SumColumns columns;
   AddUnshared(Sampled(processes), &columns);
@@ -132,11 +136,11 @@ Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
   });
   columns.Add("first", "first",
               [](const Sum& of) { return HumanSeconds(of.first_us); });
-  PlaceTableMaker<Sum> maker(GroupBy::kLine, columns);
+  PlaceTableMaker<Sum> maker(by, columns);
   const Sums sums = SumUp(processes, limit);
   for (const Sum& sum : sums.places) {
-    std::vector<Cell> cells = PlaceCells(GroupBy::kLine, sum.place);
-    cells[2] = NameOf(sum.place);
+    std::vector<Cell> cells = PlaceCells(by, sum.place);
+    cells[HasLines(by) ? 2 : 0] = NameOf(sum.place, by);
     maker.Add(std::move(cells), sum);
   }
   maker.EndPlaces();
@@ -164,7 +168,7 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
   columns.Add("pid", PidOf);
   columns.Add("parent_bytes", ParentBytesOf);
   columns.Add("file_name", [](const Sum& of) { return of.process->file; });
-  PlaceTableMaker<Sum> maker(GroupBy::kLine, columns);
+  PlaceTableMaker<Sum> maker(processes[0].by, columns);
   for (const UnsharedPages& process : processes) {
     const Sums sums = SumUp({&process, 1}, limit);
     maker.AddPlaces(sums.places);
@@ -178,8 +182,8 @@ Cell TopPlaceOf(const UnsharedPages& process) {
   const Sums most = SumUp({&process, 1}, 1);
   if (most.places.empty()) return {};
   Place place = most.places[0].place;
-  const std::string name = NameOf(most.places[0].place);
-  place.function = name;
+  const std::string name = NameOf(most.places[0].place, process.by);
+  (HasLines(process.by) ? place.function : place.file) = name;
   return LabelOf(place);
 }
 
@@ -201,8 +205,11 @@ std::vector<const UnsharedPages*> MostCopied(
 }  // namespace
 
 UnsharedPages::UnsharedPages(const CopyLedger* from,
-                             const std::string& file_name)
-    : ledger(from), file(file_name), places(from->Places()) {
+                             const std::string& file_name, GroupBy group_by)
+    : ledger(from),
+      file(file_name),
+      by(group_by),
+      places(from->Places(group_by)) {
   for (const CopyPlace& place : places) {
     copied.Add(place.copied);
     if (place.place.collecting) collected.Add(place.copied);

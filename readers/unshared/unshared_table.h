@@ -16,17 +16,20 @@ namespace pymemrun {
 struct UnsharedPages {
   const CopyLedger* ledger;
   std::string file;  // the run file's name, for people
+  GroupBy by;
   std::vector<CopyPlace> places;
   CopiedPages copied, collected;  // all, and by garbage collection
 
-  UnsharedPages(const CopyLedger* from, const std::string& file_name);
+  // `group_by`: kLine, kLibraryLine, kFunction, kFile or kPackage.
+  UnsharedPages(const CopyLedger* from, const std::string& file_name,
+                GroupBy group_by);
   uint64_t BytesOf(uint64_t pages) const {
     return pages * ledger->page_bytes();
   }
 };
 
-// For people: a row for each process, at most `limit` (0: all) that have most;
-// one for each place in all of them.
+// All are grouped alike. For people: a row for each process, at most `limit`
+// (0: all) that have most; one for each place in all of them.
 Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
                         uint64_t limit);
 // At most `limit` places (0: all); what is left is summed up. For machines a

@@ -92,12 +92,16 @@ void DiffCommand::AddOptions(CLI::App* app) {
       "Print NEW's figures as bmf (for Bencher) or customSmallerIsBetter (for "
       "github-action-benchmark).");
   table_.Add(app, 10);
+  table_.AddSort(app);
+  AddFiles(app, "", &table_.view);
   AddOwn(app);
   files_.AddOutput(app);
   Refuse(app, "--thread", "threads of two runs are compared with --by thread");
   // NEW's figures are of the whole run.
   Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
   Exclude(app, {"--by allocator|module|package|thread"}, {"--stacks"});
+  Exclude(app, {"--sort", "--file", "--exclude", "--function"},
+          {"--stacks", "--format"});
   SetUsualOptions(
       app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
 }
@@ -120,9 +124,14 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   if (figures_.has_value()) {
     output->Append(FiguresJson(*sides[1], *figures_));
   } else {
-    PrintDiff(*sides[0], *sides[1],
-              {side_.by, side_.stacks, table_.limit(), table_.format()},
-              output);
+    const absl::Status printed = PrintDiff(
+        *sides[0], *sides[1],
+        {side_.by, side_.stacks, table_.limit(), table_.format(), table_.view},
+        output);
+    if (!printed.ok()) {
+      console.Usage(printed.message());
+      return kExitUsage;
+    }
   }
   const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);
   for (const std::string& line : verdict.unknown) console.Say(line);

@@ -90,6 +90,10 @@ class DiffPrinter {
         match_(options.by, &before.facts().index(), &after.facts().index()),
         output_(*output) {}
 
+  absl::Status CanShow() const {
+    Table none = PlaceColumns(Holding::kHeap).Make({});
+    return options_.view.Apply(0, /*folds=*/false, &none);
+  }
   void Print() {
     if (options_.format == TableFormat::kText) {
       PrintTotals();
@@ -100,10 +104,9 @@ class DiffPrinter {
       }
       const std::vector<Holding> holdings = Comparable(before_, after_);
       for (const Holding holding : holdings) {
-        const std::vector<DiffRow> rows = RowsOf(holding);
-        const Table table = PlaceColumns(holding).Make(rows, options_.limit);
+        Table table = PlacesOf(holding);
+        const size_t left = Cut(&table);
         PrintSection(TitleOf(holding, before_, after_), table);
-        const size_t left = rows.size() - table.rows.size();
         if (left > 0) {
           output_.Append(absl::StrCat(Counted(left, "more row"),
                                       "; --limit 0 lists all\n"));
@@ -184,6 +187,8 @@ class DiffPrinter {
     output_.AppendLines(absl::StrCat(label, "\n"));
     if (!table.rows.empty()) {
       PrintTable(table, TableFormat::kText, &output_);
+    } else if (options_.view.chooses_places()) {
+      output_.AppendLines("nothing changed at the places that are listed\n");
     } else {
       output_.AppendLines(
           has_errors_ ? "nothing changed by more than chance may change it\n"
@@ -247,10 +252,24 @@ class DiffPrinter {
         as_text() && holding == Holding::kResident ? kLeastResidentBytes : 0,
         &match_);
   }
+  // REQUIRES: CanShow().
+  Table PlacesOf(Holding holding) {
+    Table table = PlaceColumns(holding).Make(RowsOf(holding));
+    options_.view.Apply(0, /*folds=*/false, &table).IgnoreError();
+    return table;
+  }
+  // Leaves the first rows. Returns how many went.
+  size_t Cut(Table* table) const {
+    const size_t all = table->rows.size();
+    if (options_.limit == 0 || all <= options_.limit) return 0;
+    table->rows.resize(options_.limit);
+    return all - options_.limit;
+  }
   Table AllPlaces() {
     Table all = PlaceColumns(Holding::kHeap).Make({});
     for (const Holding holding : Comparable(before_, after_)) {
-      Table table = PlaceColumns(holding).Make(RowsOf(holding), options_.limit);
+      Table table = PlacesOf(holding);
+      Cut(&table);
       std::move(table.rows.begin(), table.rows.end(),
                 std::back_inserter(all.rows));
     }
@@ -341,9 +360,12 @@ std::string FigureJson(const RunSide& run, Total total, FiguresFormat format) {
 
 }  // namespace
 
-void PrintDiff(const RunSide& before, const RunSide& after,
-               const DiffOptions& options, OutputBuffer* output) {
-  DiffPrinter(before, after, options, output).Print();
+absl::Status PrintDiff(const RunSide& before, const RunSide& after,
+                       const DiffOptions& options, OutputBuffer* output) {
+  DiffPrinter printer(before, after, options, output);
+  const absl::Status can_show = printer.CanShow();
+  if (can_show.ok()) printer.Print();
+  return can_show;
 }
 
 std::string FiguresJson(const RunSide& run, FiguresFormat format) {

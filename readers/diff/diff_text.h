@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "readers/diff/run_side.h"
 #include "readers/output/output_buffer.h"
 #include "readers/output/table.h"
+#include "readers/places/table_view.h"
 
 namespace pymemrun {
 
@@ -17,12 +19,14 @@ struct DiffOptions {
   bool stacks = false;
   uint64_t limit = 10;  // of rows of each kind; 0: all
   TableFormat format = TableFormat::kText;
+  TableView view = {};  // of places
 };
 
 // The totals, then what places hold. CSV has the places alone. JSON is an
-// object of both.
-void PrintDiff(const RunSide& before, const RunSide& after,
-               const DiffOptions& options, OutputBuffer* output);
+// object of both. Fails, and prints nothing, where places cannot be chosen or
+// sorted so.
+absl::Status PrintDiff(const RunSide& before, const RunSide& after,
+                       const DiffOptions& options, OutputBuffer* output);
 
 enum class FiguresFormat {
   kBencher,          // Bencher Metric Format

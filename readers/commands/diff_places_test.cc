@@ -1,0 +1,67 @@
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/diff_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// Which places `diff` lists, and in what order.
+class DiffPlacesTest : public ::testing::Test {
+ protected:
+  Printed Diff(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"diff", old_.path(), new_.path()});
+    return Report(options);
+  }
+  // The lines' numbers, of live bytes at their peak.
+  std::vector<std::string> Lines(std::vector<std::string> options) const {
+    options.push_back("--csv");
+    std::vector<std::string> lines;
+    for (const std::string& row : CsvLines(Diff(options))) {
+      if (row.find("heap,") != 0) continue;
+      const size_t at = row.find(".py,") + 4;
+      lines.push_back(row.substr(at, row.find(',', at) - at));
+    }
+    return lines;
+  }
+
+  TempFile old_{DiffRun{{{11, 1, 4 * kMiB}, {12, 2, 2 * kMiB}}}.Build()};
+  TempFile new_{DiffRun{{{11, 1, 6 * kMiB}, {12, 2, 3 * kMiB}}}.Build()};
+};
+
+TEST_F(DiffPlacesTest, TheyAreSortedAsAsked) {
+  EXPECT_THAT(Lines({}), ElementsAre("11", "12"));
+  EXPECT_THAT(Lines({"--sort", "change:asc"}), ElementsAre("12", "11"));
+  EXPECT_THAT(Lines({"--sort", "change:asc", "--limit", "1"}),
+              ElementsAre("12"));
+}
+
+TEST_F(DiffPlacesTest, OthersAreLeftOut) {
+  EXPECT_THAT(Lines({"--file", "job.py"}), ElementsAre("11", "12"));
+  EXPECT_THAT(Lines({"--file", "other.py"}), ElementsAre());
+  EXPECT_THAT(Diff({"--file", "other.py"}).out,
+              HasSubstr("\nnothing changed at the places that are listed\n"));
+}
+
+TEST_F(DiffPlacesTest, WhatIsWrongIsSaidBeforeAnythingIsPrinted) {
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--sort", "colour"},
+        {"--by", "thread", "--file", "job.py"},
+        {"--stacks", "--sort", "change"}}) {
+    const Printed printed = Diff(wrong);
+    EXPECT_EQ(printed.code, 2) << wrong[0];
+    EXPECT_EQ(printed.out, "") << wrong[0];
+    EXPECT_NE(printed.err, "") << wrong[0];
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

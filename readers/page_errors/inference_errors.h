@@ -21,6 +21,11 @@ namespace pymemrun {
 //
 // What a system call brings is all its own: nothing of the gap is the other's.
 //
+// Where one page in N is recorded, most known ones are not among them. A gap
+// then seems N times as long, or is not seen to end before the next line's. But
+// the thread's recorded pages tell which part of all is known: half a gap
+// counts as no more than that makes likely.
+//
 // Memory: some bytes for each two owners that followed each other. Not thread
 // safe.
 class InferenceErrors {
@@ -28,15 +33,23 @@ class InferenceErrors {
   // The thread's next page came, which has a stack of its own.
   void AddKnown(uint32_t thread, uint32_t stack) {
     Gap& gap = gaps_[thread];
+    ++gap.of_thread.known;
     if (stack == gap.next.stack) EndGap(gap);
-    gap = {{stack}, {}};
+    gap = {{stack}, {}, gap.of_thread};
   }
   // It came, and its stack was inferred. `owner`: the number of whoever has it.
   void AddInferred(uint32_t thread, uint32_t stack, uint32_t owner,
                    uint32_t weight) {
     Gap& gap = gaps_[thread];
+    ++gap.of_thread.inferred;
+    gap.of_thread.sampled |= weight > 1;
     came_[owner] += weight;
     const bool of_last = gap.next.pages == 0 && stack == gap.last.stack;
+    if (!of_last && gap.next.pages > 0 && stack != gap.next.stack &&
+        gap.of_thread.sampled) {
+      EndGap(gap);
+      gap.last = gap.next;
+    }
     Part& part = of_last ? gap.last : gap.next;
     if (part.stack != stack) part = {stack};
     part.owner = owner;
@@ -60,14 +73,25 @@ class InferenceErrors {
     uint32_t stack = 0, owner = 0;
     uint64_t pages = 0;  // inferred
   };
+  struct Recorded {
+    uint64_t known = 0, inferred = 0;
+    bool sampled = false;
+    // Pages of which one is known.
+    double EachKnown() const {
+      return static_cast<double>(known + inferred) / static_cast<double>(known);
+    }
+  };
   struct Gap {
     Part last, next;  // of the known page before, of the next one
+    Recorded of_thread;
   };
 
   void EndGap(const Gap& gap) {
-    const auto half =
-        static_cast<double>(std::min(gap.last.pages, gap.next.pages));
+    auto half = static_cast<double>(std::min(gap.last.pages, gap.next.pages));
     if (half == 0) return;
+    if (gap.of_thread.sampled && gap.of_thread.known > 0) {
+      half = std::min(half, gap.of_thread.EachKnown());
+    }
     squares_[std::minmax(gap.last.owner, gap.next.owner)] += 2 * half * half;
   }
   double Share(uint32_t owner, uint64_t there) const {

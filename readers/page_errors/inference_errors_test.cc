@@ -1,5 +1,6 @@
 #include "readers/page_errors/inference_errors.h"
 
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -10,10 +11,12 @@ namespace {
 
 class InferenceErrorsTest : public ::testing::Test {
  protected:
-  void Come(uint32_t stack, bool inferred, int pages = 1) {
+  void Come(uint32_t stack, bool inferred, int pages = 1, uint32_t weight = 1) {
     if (!inferred) return errors_.AddKnown(1, stack);
-    for (int i = 0; i < pages; ++i) errors_.AddInferred(1, stack, stack, 1);
-    came_[stack] += pages;
+    for (int i = 0; i < pages; ++i) {
+      errors_.AddInferred(1, stack, stack, weight);
+    }
+    came_[stack] += pages * static_cast<int>(weight);
   }
   // Of a stack's pages, where this part is still there.
   double VarianceOf(uint32_t stack, double part = 1) {
@@ -51,6 +54,25 @@ TEST_F(InferenceErrorsTest, PagesOfOneCallAreItsOwn) {
   Come(3, false);
   EXPECT_EQ(VarianceOf(1), 0);
   EXPECT_EQ(VarianceOf(2), 0);
+}
+
+// Ten pages for each that is recorded, of which one in 21 is known.
+TEST_F(InferenceErrorsTest, WhereFewAreRecordedMostKnownOnesAreNot) {
+  for (int i = 0; i < 10; ++i) {
+    Come(1, true, 20, 10);
+    Come(1, false);
+  }
+  Come(1, true, 40, 10);
+  Come(2, true, 40, 10);
+  EXPECT_EQ(VarianceOf(1), 0);  // it may be a call's
+  Come(3, true, 40, 10);        // nor was 2 known
+  const double each_known = (10 * 21 + 120) / 10.0;
+  const double of_change = 2 * std::pow((10 * 21 + 81) / 10.0, 2);
+  EXPECT_NEAR(VarianceOf(1), of_change, 1);
+  Come(3, false);
+  const double known_later = (10 * 21 + 121) / 11.0;
+  EXPECT_NEAR(VarianceOf(3), 2 * known_later * known_later, 1);
+  EXPECT_LT(known_later, each_known);
 }
 
 // Two lines take turns, two pages and five. One page in some seven is known.

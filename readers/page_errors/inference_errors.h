@@ -76,7 +76,7 @@ class InferenceErrors {
   struct Recorded {
     uint64_t known = 0, inferred = 0;
     bool sampled = false;
-    // Pages of which one is known.
+    // One page in so many is known.
     double EachKnown() const {
       return static_cast<double>(known + inferred) / static_cast<double>(known);
     }

@@ -56,7 +56,7 @@ TEST_F(InferenceErrorsTest, PagesOfOneCallAreItsOwn) {
   EXPECT_EQ(VarianceOf(2), 0);
 }
 
-// Ten pages for each that is recorded, of which one in 21 is known.
+// One page in ten is recorded, and one in 21 of these is known.
 TEST_F(InferenceErrorsTest, WhereFewAreRecordedMostKnownOnesAreNot) {
   for (int i = 0; i < 10; ++i) {
     Come(1, true, 20, 10);

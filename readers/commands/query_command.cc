@@ -155,10 +155,10 @@ int QueryCommand::PrintTables(const Console& console,
                               OutputBuffer* output) const {
   std::unique_ptr<RelationRun> run;
   if (!files_.paths.empty()) {
-    run = RelationRun::Read(files_.paths[0], console);
+    run = RelationRun::Read(files_.paths[0], at_, console);
     if (run == nullptr) return kExitFailed;
   }
-  const Relations relations = RunRelations(run.get(), Moment());
+  const Relations relations = RunRelations(run.get());
   if (markdown_) output->Append(kMarkdownHead);
   if (!table_.as_text()) {
     PrintTable(ColumnTable(relations), table_.format(), output);
@@ -179,9 +179,9 @@ int QueryCommand::Run(const Console& console, OutputBuffer* output) {
   std::vector<std::unique_ptr<RelationRun>> runs;
   std::vector<std::pair<std::string, Relations>> relations;
   for (const std::string& path : files_.paths) {
-    auto run = RelationRun::Read(path, console);
+    auto run = RelationRun::Read(path, at_, console);
     if (run == nullptr) return kExitFailed;
-    relations.emplace_back(path, RunRelations(run.get(), at_));
+    relations.emplace_back(path, RunRelations(run.get()));
     SayMissing(sql_, relations.back().second, run->file()->shown_name(),
                console);
     runs.push_back(std::move(run));

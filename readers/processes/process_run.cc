@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
-#include "readers/answer/answer.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 #include "readers/summary/run_facts.h"
@@ -113,13 +112,17 @@ bool FindGrowth(RereadFile* file, const Answer& answer, const MemoryCurve& rss,
 std::optional<ProcessRun> ReadProcess(RereadFile* file) {
   const auto answer = ReadAnswer(file, /*with_curves=*/false);
   if (answer == nullptr) return std::nullopt;
-  const RunFacts& facts = answer->facts;
+  return ReadProcess(file, *answer);
+}
+
+std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer) {
+  const RunFacts& facts = answer.facts;
   const Header& header = facts.header;
   MemoryCurve curve;
   CurveReader reader(&curve);
   ProcessRun run;
   if (!file->ReadAgain(&reader) ||
-      !FindGrowth(file, *answer, curve, &run.growth)) {
+      !FindGrowth(file, answer, curve, &run.growth)) {
     return std::nullopt;
   }
   run.file = file->shown_name();
@@ -135,13 +138,13 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file) {
   run.untraced_children = facts.footer.value_or(Footer()).untraced_children();
   run.begin_us = header.start_realtime_ns() / 1000;
   run.end_us = run.begin_us + std::min(facts.DurationUs(), kMaxDurationUs);
-  run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer->peak_bytes));
+  run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer.peak_bytes));
   run.steps = curve.Shares(run.forked);
   if (curve.HighestPss() != 0) run.pss_peak_bytes = Highest(run.steps);
   for (MemoryStep& step : run.steps) {
     step.time_us = run.begin_us + std::min(step.time_us, kMaxDurationUs);
   }
-  run.top_line = TopLine(*answer);
+  run.top_line = TopLine(answer);
   return run;
 }
 

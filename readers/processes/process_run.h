@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/answer/answer.h"
 #include "readers/processes/memory_curve.h"
 #include "readers/processes/process_growth.h"
 #include "readers/run/reread_file.h"
@@ -34,6 +35,8 @@ struct ProcessRun {
 
 // Nothing: it could not be read, which has been said.
 std::optional<ProcessRun> ReadProcess(RereadFile* file);
+// The same, where the file was read for the answer before.
+std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer);
 
 }  // namespace pymemrun
 

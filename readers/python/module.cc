@@ -125,8 +125,9 @@ void DefineTables(RunClass* run) {
       },
       py::arg("name"), py::arg("at") = "peak",
       "A table of `pymemreport query`, as docs/tables.md lists them: a "
-      "Relation. `at` is the moment of the table blocks, as --at has it. Reads "
-      "the file. Raises ValueError for another name.");
+      "Relation. `at` is the moment of blocks, pages and thread_memory, as "
+      "--at has it. "
+      "Reads the file. Raises ValueError for another name.");
   run->def(
       "query",
       [](const RunObject& self, const TextArgument& sql,

@@ -106,13 +106,13 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   {
     const py::gil_scoped_release others_may_run;
     // The file that was opened, whatever has its name by now.
-    all->run =
-        RelationRun::Read(absl::StrCat("/proc/self/fd/", file.fd()), silent);
+    all->run = RelationRun::Read(absl::StrCat("/proc/self/fd/", file.fd()),
+                                 *moment, silent);
   }
   if (all->run == nullptr) {
     throw py::value_error(absl::StrCat(file.shown_name(), ": cannot be read"));
   }
-  all->relations = RunRelations(all->run.get(), *moment);
+  all->relations = RunRelations(all->run.get());
   return {all, &all->relations};
 }
 

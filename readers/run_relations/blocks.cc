@@ -20,10 +20,10 @@ struct LiveBlock {
 class LiveBlocks {
  public:
   // Null: it is not known, which has been said.
-  static std::unique_ptr<LiveBlocks> Read(RelationRun* run, const Moment& at) {
+  static std::unique_ptr<LiveBlocks> Read(RelationRun* run) {
     int code = kExitOk;
     std::vector<HeapMoment> found =
-        FindHeapMoments({at}, run->file(), run->console(), &code);
+        FindHeapMoments({run->at()}, run->file(), run->console(), &code);
     if (found.empty()) return nullptr;
     HeapMoments moment(std::move(found), /*to_end=*/true);
     if (!run->file()->Read(&moment)) return nullptr;
@@ -109,16 +109,15 @@ constexpr ColumnOf<BlockRow> kColumns[] = {
 
 class Blocks final : public NumberedRelation<BlockRow> {
  public:
-  Blocks(RelationRun* run, const Moment& at)
+  explicit Blocks(RelationRun* run)
       : NumberedRelation(
             {"blocks", "a recorded block that was alive at --at", kColumns}),
-        run_(run),
-        moment_(at) {}
+        run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kHeap); }
 
  private:
   absl::StatusOr<uint64_t> End() override {
-    if (!was_read_) blocks_ = LiveBlocks::Read(run_, moment_);
+    if (!was_read_) blocks_ = LiveBlocks::Read(run_);
     was_read_ = true;
     if (blocks_ == nullptr) {
       return absl::InvalidArgumentError("blocks: the moment is not known");
@@ -131,15 +130,14 @@ class Blocks final : public NumberedRelation<BlockRow> {
   }
 
   RelationRun* const run_;
-  const Moment moment_;
   std::unique_ptr<LiveBlocks> blocks_;
   bool was_read_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Relation> BlocksRelation(RelationRun* run, const Moment& at) {
-  return std::make_unique<Blocks>(run, at);
+std::unique_ptr<Relation> BlocksRelation(RelationRun* run) {
+  return std::make_unique<Blocks>(run);
 }
 
 }  // namespace pymemrun

@@ -1,18 +1,42 @@
 #include "readers/run_relations/relation_run.h"
 
+#include "readers/moments/moment_reading.h"
+
 namespace pymemrun {
 namespace {
 
 constexpr size_t kMostTasks = size_t{1} << 20;
 
+absl::StatusOr<RunAt> Find(const RelationRun& run) {
+  const auto moments = RunMoments::Of(ReadingOf(run.file()));
+  if (moments == nullptr) return RelationRun::NotRead();
+  int code = kExitOk;
+  auto found = FindMoment(*moments, run.at(), run.file(), run.console(), &code);
+  if (!found.has_value()) {
+    return absl::InvalidArgumentError("the moment is not known");
+  }
+  return RunAt{*std::move(found), moments->hindsight()};
+}
+
 }  // namespace
 
 std::unique_ptr<RelationRun> RelationRun::Read(const std::string& path,
+                                               const Moment& at,
                                                const Console& console) {
   auto file = RereadFile::Open(path, console);
   if (file == nullptr) return nullptr;
-  std::unique_ptr<RelationRun> run(new RelationRun(std::move(file), console));
+  std::unique_ptr<RelationRun> run(
+      new RelationRun(std::move(file), at, console));
   return run->file_->Read(run.get()) ? std::move(run) : nullptr;
+}
+
+absl::Status RelationRun::NotRead() {
+  return absl::FailedPreconditionError("the run could not be read again");
+}
+
+const absl::StatusOr<RunAt>& RelationRun::FindAt() {
+  if (!found_.has_value()) found_ = Find(*this);
+  return *found_;
 }
 
 void RelationRun::OnTask(const TaskDef& task) {

@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "readers/gil/gil_tables.h"
-#include "readers/moments/moment_reading.h"
+#include "readers/output/cells.h"
+#include "readers/output/whole_number.h"
+#include "readers/processes/process_table.h"
 #include "readers/run_relations/run_relations.h"
 #include "readers/states/state_tables.h"
+#include "readers/summary/run_summary.h"
 #include "readers/threads/thread_table.h"
 
 namespace pymemrun {
@@ -18,13 +21,13 @@ struct ReportSpec {
   const char *name, *about;
   // A column that the table lacks is empty.
   absl::Span<const RelationColumn> columns;
-  absl::StatusOr<Table> (*read)(const RelationRun& run);
-  Recorded needed;
+  absl::StatusOr<Table> (*read)(RelationRun* run);
+  std::optional<Recorded> needed;  // nothing: each run has rows
 };
 
 class ReportRelation final : public Relation {
  public:
-  ReportRelation(const ReportSpec& spec, const RelationRun* run)
+  ReportRelation(const ReportSpec& spec, RelationRun* run)
       : spec_(spec), run_(run) {}
   const char* name() const override { return spec_.name; }
   const char* about() const override { return spec_.about; }
@@ -32,7 +35,9 @@ class ReportRelation final : public Relation {
     return spec_.columns;
   }
   uint64_t expected_rows() override { return 100; }
-  std::string Missing() override { return run_->Lacks(spec_.needed); }
+  std::string Missing() override {
+    return spec_.needed.has_value() ? run_->Lacks(*spec_.needed) : "";
+  }
   std::unique_ptr<RowCursor> Rows() override {
     if (!table_.has_value()) Read();
     return std::make_unique<Cursor>(*table_, at_);
@@ -60,7 +65,7 @@ class ReportRelation final : public Relation {
   };
 
   void Read() {
-    table_ = spec_.read(*run_);
+    table_ = spec_.read(run_);
     if (!table_->ok()) return;
     const auto& headings = (*table_)->headings;
     for (const RelationColumn& column : spec_.columns) {
@@ -73,37 +78,32 @@ class ReportRelation final : public Relation {
   }
 
   const ReportSpec spec_;
-  const RelationRun* const run_;
+  RelationRun* const run_;
   std::optional<absl::StatusOr<Table>> table_;  // nothing: not read yet
   std::vector<size_t> at_;  // by column of the relation: that of the table
 };
 
-absl::Status NotRead() {
-  return absl::FailedPreconditionError("the run could not be read again");
-}
-
 template <GilRows rows>
-absl::StatusOr<Table> ReadGil(const RelationRun& run) {
+absl::StatusOr<Table> ReadGil(RelationRun* run) {
   GilReplay replay;
-  if (!run.file()->Read(&replay)) return NotRead();
+  if (!run->file()->Read(&replay)) return RelationRun::NotRead();
   ThreadFilter all("", &replay.index());
   return GilTable(rows, replay, &all, 0, TableFormat::kCsv);
 }
 
-absl::StatusOr<Table> ReadStates(const RelationRun& run) {
+absl::StatusOr<Table> ReadStates(RelationRun* run) {
   StateReplay replay;
-  if (!run.file()->Read(&replay)) return NotRead();
+  if (!run->file()->Read(&replay)) return RelationRun::NotRead();
   ThreadFilter all("", &replay.index());
   return StateTable(replay, &all, 0, TableFormat::kCsv);
 }
 
-absl::StatusOr<Table> ReadThreads(const RelationRun& run) {
-  const auto moments = RunMoments::Of(ReadingOf(run.file()));
-  if (moments == nullptr) return NotRead();
-  const FoundMoment peak = moments->RssPeak();
-  ThreadReplay replay(peak.time_us, moments->hindsight());
-  HeapMoments heap({peak.OfBlocks()});
-  if (!run.file()->Read({&replay, &heap})) return NotRead();
+absl::StatusOr<Table> ReadThreads(RelationRun* run) {
+  const absl::StatusOr<RunAt>& at = run->FindAt();
+  if (!at.ok()) return at.status();
+  ThreadReplay replay(at->moment.UntilUs(), at->hindsight);
+  HeapMoments heap({at->moment.OfBlocks()});
+  if (!run->file()->Read({&replay, &heap})) return RelationRun::NotRead();
   ThreadFilter all("", &replay.index());
   Table table =
       ThreadTable({&replay, heap.has_heap_events() ? &heap : nullptr}, &all, 0);
@@ -111,21 +111,75 @@ absl::StatusOr<Table> ReadThreads(const RelationRun& run) {
   return table;
 }
 
+// The most that was alive; nothing, where no allocation was recorded.
+Cell LivePeakOf(RereadFile* file, const RunFacts& facts) {
+  HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
+  if (!facts.HasHeap() || !file->Read(&heap)) return {};
+  return WholeNumber(heap.model().peak_bytes());
+}
+
+// What `processes` has of the file alone, and what `summary` has besides.
+absl::StatusOr<Table> ReadProcesses(RelationRun* run) {
+  RereadFile* const file = run->file();
+  const auto answer = ReadAnswer(file, /*with_curves=*/false);
+  if (answer == nullptr) return RelationRun::NotRead();
+  auto read = ReadProcess(file, *answer);
+  if (!read.has_value()) return RelationRun::NotRead();
+  const ProcessFamily family({*std::move(read)});
+  const ProcessRun& process = family.members()[0].run;
+  Table table = ProcessTable(family, family.Peak(), 0, 0, TableFormat::kCsv);
+  const auto add = [&table](const std::string& name, Cell cell) {
+    table.headings.push_back({name, name});
+    table.rows[0].push_back(std::move(cell));
+  };
+  add("started_s", SecondsOfUs(process.begin_us));
+  add("ended_s", SecondsOfUs(process.end_us));
+  add("how_ended", process.end);  // END is a word of SQL
+  add("live_peak_bytes", LivePeakOf(file, answer->facts));
+  const RunPeak peak = {answer->peak.time_us, WholeNumber(answer->peak_bytes)};
+  for (auto& [name, cell] : SummaryValues(answer->facts, "", 0, peak)) {
+    add(name, std::move(cell));
+  }
+  return table;
+}
+
+constexpr RelationColumn kProcessColumns[] = {
+    {"pid", kInteger, "its number"},
+    {"parent_pid", kInteger, "that of the process that began it"},
+    {"host", kText, "the machine"},
+    {"command", kText, "what it ran"},
+    {"python_version", kText, "of the interpreter"},
+    {"started", kText, "when tracing began: date and time, UTC"},
+    {"started_s", kSeconds, "the same, since 1970"},
+    {"ended_s", kSeconds, "the last moment of the file, since 1970"},
+    {"duration_s", kSeconds, "from the start to that"},
+    {"how_ended", kText, "exit 0, signal 9, killed, ..."},
+    {"exit_status", kInteger, "of exit"},
+    {"signal", kInteger, "of signal"},
+    {"peak_bytes", kBytes, "its highest RSS"},
+    {"peak_rss_s", kSeconds, "when that was, since the run began"},
+    {"pss_peak_bytes", kBytes, "its highest PSS, where that was read"},
+    {"live_peak_bytes", kBytes, "the most that was alive at once"},
+    {"growth_bytes", kBytes, "how much it grew by, if it did all the time"},
+    {"top_line", kText, "your line that holds most at the peak"},
+    {"growing_line", kText, "the line that grew most, where it grew"},
+    {"untraced_children", kInteger, "processes that it began, without a file"}};
+
 constexpr RelationColumn kGrowthColumns[] = {
     {"thread", kText, "name#id, its last name"},
-    {"growth_bytes", kBytes, "pages that it brought"},
-    {"shrinkage_bytes", kBytes, "pages that its calls gave back"},
-    {"net_bytes", kBytes, "growth less shrinkage"},
-    {"peak_bytes", kBytes, "of RSS at its peak, what it touched first"},
+    {"growth_bytes", kBytes, "in the whole run: pages that it brought"},
+    {"shrinkage_bytes", kBytes, "likewise: pages that its calls gave back"},
+    {"net_bytes", kBytes, "likewise: growth less shrinkage"},
+    {"peak_bytes", kBytes, "of RSS at --at, what it touched first"},
     {"peak_error_bytes", kBytes,
      "one standard error, where pages were sampled"},
-    {"live_bytes", kBytes, "what it allocated and was alive at the peak"},
+    {"live_bytes", kBytes, "what it allocated and was alive at --at"},
     {"live_error_bytes", kBytes,
      "one standard error, where blocks were sampled"},
     {"first_s", kSeconds, "when it was first seen"},
-    {"last_s", kSeconds, "when it was last seen"},
-    {"rows", kInteger, "its logged events"},
-    {"top_line", kText, "your line that holds, or brought, most"}};
+    {"last_s", kSeconds, "when it was last seen, in the whole run"},
+    {"rows", kInteger, "its logged events, likewise"},
+    {"top_line", kText, "your line that holds most at --at, or brought most"}};
 
 constexpr RelationColumn kGilThreadColumns[] = {
     {"thread", kText, "name#id, its last name"},
@@ -178,7 +232,10 @@ constexpr RelationColumn kStateColumns[] = {
     {"voluntary", kInteger, "how often it left its processor by itself"}};
 
 const ReportSpec kReports[] = {
-    {"thread_memory", "a thread, and its memory: as threads has it",
+    {"processes", "a process: a run file each", kProcessColumns, ReadProcesses,
+     std::nullopt},
+    {"thread_memory",
+     "a thread, and its memory: as threads has it, at the peak or at --at",
      kGrowthColumns, ReadThreads, Recorded::kThreadMemory},
     {"gil_threads", "a thread, and its time with and without the GIL",
      kGilThreadColumns, ReadGil<GilRows::kThreads>, Recorded::kGil},
@@ -193,7 +250,7 @@ const ReportSpec kReports[] = {
 
 }  // namespace
 
-void AddReportTables(const RelationRun* run, Relations* relations) {
+void AddReportTables(RelationRun* run, Relations* relations) {
   for (const ReportSpec& spec : kReports) {
     relations->push_back(std::make_unique<ReportRelation>(spec, run));
   }

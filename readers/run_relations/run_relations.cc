@@ -2,10 +2,11 @@
 
 namespace pymemrun {
 
-Relations RunRelations(RelationRun* run, const Moment& at) {
+Relations RunRelations(RelationRun* run) {
   Relations relations;
   relations.push_back(PlacesRelation(run));
-  relations.push_back(BlocksRelation(run, at));
+  relations.push_back(BlocksRelation(run));
+  relations.push_back(PagesRelation(run));
   relations.push_back(CallEventsRelation(run));
   relations.push_back(EventSumsRelation(run));
   relations.push_back(HeapEventsRelation(run));

@@ -4,16 +4,14 @@
 
 #include <memory>
 
-#include "readers/moments/moment.h"
 #include "readers/relations/relation.h"
 #include "readers/run_relations/relation_run.h"
 
 namespace pymemrun {
 
 // All of them, in the order of the list of tables. The run must outlive them;
-// null: only their names and columns are asked for. `at`: the moment whose live
-// blocks are rows of `blocks`.
-Relations RunRelations(RelationRun* run, const Moment& at);
+// null: only their names and columns are asked for.
+Relations RunRelations(RelationRun* run);
 
 // Each is said in the file named after it.
 std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run);
@@ -32,10 +30,11 @@ std::unique_ptr<Relation> ThreadsRelation(const RelationRun* run);
 std::unique_ptr<Relation> TasksRelation(const RelationRun* run);
 std::unique_ptr<Relation> StacksRelation(const RelationRun* run);
 std::unique_ptr<Relation> MappingsRelation(const RelationRun* run);
-std::unique_ptr<Relation> BlocksRelation(RelationRun* run, const Moment& at);
+std::unique_ptr<Relation> BlocksRelation(RelationRun* run);
+std::unique_ptr<Relation> PagesRelation(RelationRun* run);
 std::unique_ptr<Relation> PlacesRelation(RelationRun* run);
 // report_tables.cc: those whose rows reports print.
-void AddReportTables(const RelationRun* run, Relations* relations);
+void AddReportTables(RelationRun* run, Relations* relations);
 
 }  // namespace pymemrun
 

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "format/batches/encode_batch_for_tests.h"
@@ -209,6 +211,70 @@ TEST_F(RunRelationsTest, ColumnsOfReportsAreThoseThatTheReportsHave) {
   }
 }
 
+// By the names of the columns.
+std::map<std::string, std::string> OneRow(const Printed& printed) {
+  const std::vector<std::string> lines = CsvLines(printed);
+  EXPECT_EQ(lines.size(), 2u);
+  const std::vector<std::string> names = absl::StrSplit(lines.front(), ',');
+  const std::vector<std::string> cells = absl::StrSplit(lines.back(), ',');
+  std::map<std::string, std::string> row;
+  for (size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+  return row;
+}
+
+TEST_F(RunRelationsTest, AProcessIsAsItsReportsHaveIt) {
+  const auto found = OneRow(
+      Report({"query", file_.path(), "SELECT * FROM processes", "--csv"}));
+  EXPECT_EQ(found.at("live_peak_bytes"), "150");
+  EXPECT_EQ(std::stod(found.at("ended_s")) - std::stod(found.at("started_s")),
+            4);
+  const auto processes = OneRow(Report({"processes", file_.path(), "--csv"}));
+  const auto summary = OneRow(Report({"summary", file_.path(), "--csv"}));
+  EXPECT_EQ(found.at("how_ended"), processes.at("end"));
+  for (const auto& [name, cell] : found) {
+    for (const auto* report : {&processes, &summary}) {
+      const auto same = report->find(name);
+      if (same == report->end()) continue;
+      double number = 0;
+      EXPECT_TRUE(same->second == cell || (absl::SimpleAtod(cell, &number) &&
+                                           std::stod(same->second) == number))
+          << name << " " << cell << " " << same->second;
+    }
+  }
+}
+
+TEST_F(RunRelationsTest, ChildrenAreJoinedToTheirParents) {
+  const auto run_of = [](uint32_t pid, uint32_t parent_pid) {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_pid(pid);
+    header.set_parent_pid(parent_pid);
+    builder.AddHeader(header);
+    builder.Flush();
+    return sink.contents();
+  };
+  const TempFile parent(run_of(10, 1)), child(run_of(11, 10));
+  EXPECT_THAT(
+      CsvLines(Report({"query", parent.path(), child.path(),
+                       "SELECT a.pid, b.pid, b.run, b.how_ended FROM processes "
+                       "a JOIN processes b ON b.parent_pid = a.pid AND b.host "
+                       "= a.host",
+                       "--csv"})),
+      ElementsAre(testing::_,
+                  absl::StrCat("10,11,", child.path(), ",no end in the file")));
+}
+
+TEST_F(RunRelationsTest, MemoryOfThreadsIsThatOfTheMoment) {
+  const std::string sql =
+      "SELECT growth_bytes, peak_bytes, live_bytes FROM thread_memory LIMIT 1";
+  EXPECT_THAT(Ask(sql, {"--at", "1"}), ElementsAre("8192,0,0"));
+  EXPECT_THAT(Ask(sql, {"--at", "heap-peak"}), ElementsAre("8192,0,150"));
+  EXPECT_THAT(Ask(sql, {"--at", "exit"}), ElementsAre("8192,8192,100"));
+  Ask(sql, {"--at", "nowhere"});
+  EXPECT_EQ(printed_.code, kExitUsage);
+}
+
 TEST_F(RunRelationsTest, SeveralRunsAreTold) {
   const TempFile other(ExampleRun(/*calls=*/false));
   const Printed printed =
@@ -237,9 +303,9 @@ TEST_F(RunRelationsTest, WhatWasNotRecordedIsSaid) {
 TEST_F(RunRelationsTest, EachColumnOfEachTableHasCells) {
   FdSink nowhere(-1);
   const Console silent = {"test", &nowhere, -1, -1};
-  const auto run = RelationRun::Read(file_.path(), silent);
+  const auto run = RelationRun::Read(file_.path(), {Moment::kEnd}, silent);
   ASSERT_NE(run, nullptr);
-  for (const auto& relation : RunRelations(run.get(), {Moment::kEnd})) {
+  for (const auto& relation : RunRelations(run.get())) {
     const auto rows = relation->Rows();
     absl::StatusOr<bool> more = rows->Next();
     for (; more.ok() && *more; more = rows->Next()) {

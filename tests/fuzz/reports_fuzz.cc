@@ -91,6 +91,7 @@ const Arguments kReports[] = {
     {"query", "SELECT * FROM gc_runs, mappings LIMIT 1000", "--csv"},
     {"query", "SELECT * FROM counters, marks LIMIT 1000", "--csv"},
     {"tables"},
+    {"query", "SELECT * FROM pages, processes LIMIT 1000", "--at", "exit"},
 };
 const Arguments kObjects[] = {
     {"summary", "--limit", "0"},

@@ -36,7 +36,7 @@ thread.join()
 # What such a run always has rows of.
 FILLED = {"places", "blocks", "events", "event_sums", "heap_events", "samples", "counters", "marks",
           "task_steps", "tasks", "gil_events", "threads", "stacks", "mappings", "thread_memory",
-          "gil_threads"}
+          "gil_threads", "pages", "processes"}
 
 
 class RelationsTest(support.ProgramTest):
@@ -112,6 +112,21 @@ class RelationsTest(support.ProgramTest):
             "SELECT own_line, sum(size_bytes) FROM blocks WHERE own_file LIKE '%/program.py' "
             "GROUP BY 1", "--at", "end")[1:]}
         self.assertEqual(found, reported)
+
+    def test_pages_and_processes_are_as_their_reports_have_them(self):
+        def report(*words):
+            done = subprocess.run([support.PYMEMREPORT, *words, "--csv"], stdout=subprocess.PIPE,
+                                  text=True, check=True)
+            return list(csv.DictReader(io.StringIO(done.stdout)))
+        run = pymemrun_reader.open(self.run_path)
+        for at in "peak", "50%", "exit":
+            rows = report("resident", self.run_path, "--at", at)
+            self.assertEqual(sum(row[2] for row in run.relation("pages", at=at)),
+                             sum(int(row["resident_bytes"]) for row in rows), at)
+        process, = run.query("SELECT * FROM processes")
+        there, = report("processes", self.run_path)
+        for column in "pid", "parent_pid", "command", "peak_bytes", "growth_bytes", "top_line":
+            self.assertEqual(str(getattr(process, column)), there[column], column)
 
     def test_objects_have_relations_too(self):
         dump = pymemrun_reader.objects(self.run_path.replace(".pb", ".obj.pb"))

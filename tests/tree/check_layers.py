@@ -78,7 +78,7 @@ ROOMS = {
     'readers/rows': 'format/gil format/records readers/heap readers/output readers/run text',
     'readers/summary': 'format/records format/summary readers/growth readers/output readers/places readers/run text',
     'readers/calls': 'format/records readers/output readers/places readers/run readers/summary readers/threads text',
-    'readers/run_relations': 'format/records readers/answer readers/gil readers/heap readers/moments readers/places readers/relations readers/rows readers/run readers/states readers/threads',
+    'readers/run_relations': 'format/records readers/answer readers/gil readers/heap readers/moments readers/output readers/places readers/processes readers/relations readers/resident readers/rows readers/run readers/states readers/summary readers/threads',
     'readers/options': 'readers/run text',
     'readers/cat': 'format/records format/stream readers/heap readers/moments readers/options readers/output readers/rows readers/run readers/summary readers/threads text',
     'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/relations readers/run readers/threads text',

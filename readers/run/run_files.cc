@@ -86,9 +86,14 @@ std::vector<std::string> EachOnce(const std::vector<std::string>& paths) {
 
 std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
                                      uint32_t parent_pid) {
-  const fs::path file(path);
-  const std::string name = file.filename().string();
   const std::string number = absl::StrCat(pid);
+  fs::path file(path);
+  // A link, such as /proc/self/fd/3, stands for the file whose name has it.
+  if (!absl::StrContains(file.filename().string(), number)) {
+    std::error_code error;  // then the path is empty
+    file = fs::canonical(path, error);
+  }
+  const std::string name = file.filename().string();
   const size_t at = name.rfind(number);
   if (at == std::string::npos) return {};
   std::string before = name.substr(0, at);

@@ -2,6 +2,7 @@
 """Tables of a run: by SQL, as tuples of the Python module, and in other tools by Arrow."""
 import collections
 import csv
+import glob
 import importlib
 import io
 import os
@@ -127,6 +128,24 @@ class RelationsTest(support.ProgramTest):
         there, = report("processes", self.run_path)
         for column in "pid", "parent_pid", "command", "peak_bytes", "growth_bytes", "top_line":
             self.assertEqual(str(getattr(process, column)), there[column], column)
+
+    def test_a_forked_process_has_what_its_parent_had(self):
+        script = os.path.join(self.folder, "fork.py")
+        with open(script, "w") as file:
+            file.write("import os\nkept = [bytes(2000) for _ in range(1000)]\n"
+                       "if os.fork():\n    os.wait()\n"
+                       "else:\n    more = [bytes(2000) for _ in range(100)]\n")
+        path = os.path.join(self.folder, "fork.pb")
+        subprocess.run([support.PYMEMRUN, "--quiet", "--heap", "all", "-o", path, script],
+                       check=True)
+        child, = glob.glob(os.path.join(self.folder, "fork.*.pb"))
+        inherited, = pymemrun_reader.open(child).query(
+            "SELECT count(*) AS blocks FROM blocks WHERE own_line = 2 AND size_bytes / 100 = 20")
+        self.assertEqual(inherited.blocks, 1000)
+        parent, child = (next(iter(pymemrun_reader.open(each).query(
+            "SELECT pid, parent_pid, live_peak_bytes FROM processes"))) for each in (path, child))
+        self.assertEqual(child.parent_pid, parent.pid)
+        self.assertGreater(child.live_peak_bytes, 2000 * 1000)
 
     def test_objects_have_relations_too(self):
         dump = pymemrun_reader.objects(self.run_path.replace(".pb", ".obj.pb"))

@@ -24,6 +24,7 @@
 #include "launcher/session/unasked.h"
 #include "launcher/session/user_code.h"
 #include "launcher/test_variables.h"
+#include "text/nearest_name.h"
 
 namespace pymemrun {
 namespace {
@@ -125,7 +126,7 @@ int PrintActivation(int argc, char** argv) {
   } else if (ActivationCommands(command_line, &text, &error)) {
     return Print(text);
   }
-  Say(error);
+  Say(ShortWords(error));
   return kUsage;
 }
 
@@ -200,7 +201,7 @@ int RunApplication(int argc, char** argv) {
                                command_line, &wishes, &error);
   if (!usable || !ChoosePython(wishes, embedded.version, options->delivery,
                                &choice, &error)) {
-    Say(error);
+    Say(ShortWords(error));
     return kUsage;
   }
   if (options->version) return Print(VersionText(choice));

@@ -63,4 +63,28 @@ std::string NearestName(std::string_view word,
   return nearest;
 }
 
+std::string ShortWords(std::string_view message, size_t longest) {
+  constexpr size_t kShown = 100;
+  const auto begin_of = [](std::string_view text, size_t size) {
+    while (size > 0 && (text[size] & 0xc0) == 0x80) --size;  // of a character
+    return std::string(text.substr(0, size)) + "...";
+  };
+  std::string text;
+  for (size_t at = 0; at < message.size();) {
+    const size_t end = std::min(message.find(' ', at), message.size());
+    const std::string_view word = message.substr(at, end - at);
+    if (word.size() <= longest) {
+      text += word;
+    } else {
+      const size_t quote = word.front() == '\'' ? word.rfind('\'') : 0;
+      text += begin_of(word, kShown);
+      if (quote > kShown) text += word.substr(quote);
+    }
+    if (end < message.size()) text += ' ';
+    at = end + 1;
+  }
+  const size_t most = 10 * longest;
+  return text.size() > most ? begin_of(text, most) : text;
+}
+
 }  // namespace pymemrun

@@ -35,5 +35,29 @@ TEST(NearestNameTest, FindsNothingForWhatIsLikeNone) {
   EXPECT_EQ(NearestName(std::string(100000, 'x'), kNames), "");
 }
 
+TEST(ShortWordsTest, CutsWhatIsLongerThanAnyName) {
+  const std::string usual = "unknown option '--opt'; did you mean -o?";
+  EXPECT_EQ(ShortWords(usual), usual);
+  EXPECT_EQ(ShortWords(""), "");
+  const std::string longest(100, 'x');
+  EXPECT_EQ(ShortWords(longest + " y"), longest + " y");
+  EXPECT_EQ(ShortWords("a '" + std::string(100000, 'x') + "' b"),
+            "a '" + std::string(99, 'x') + "...' b");
+  EXPECT_EQ(ShortWords(std::string(101, 'x') + " y", 4096),
+            std::string(101, 'x') + " y");
+}
+
+TEST(ShortWordsTest, CutsNoCharacterInTwo) {
+  std::string word = "x";
+  for (int i = 0; i < 100; ++i) word += "\u00e9";
+  EXPECT_EQ(ShortWords(word), word.substr(0, 99) + "...");
+}
+
+TEST(ShortWordsTest, CutsAMessageOfManyWords) {
+  std::string message;
+  for (int i = 0; i < 1000; ++i) message += "ab ";
+  EXPECT_EQ(ShortWords(message), message.substr(0, 1000) + "...");
+}
+
 }  // namespace
 }  // namespace pymemrun

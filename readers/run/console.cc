@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "absl/strings/str_cat.h"
+#include "text/nearest_name.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -18,13 +19,16 @@ int OutputResult(const Console& console, const absl::Status& status) {
 }  // namespace
 
 void Console::Say(absl::string_view message) const {
+  constexpr size_t kLongestPath = 4096;
   FdSink(err_fd)
-      .Append(absl::StrCat(program, ": ", message, "\n"))
+      .Append(absl::StrCat(
+          program, ": ", ShortWords(std::string(message), kLongestPath), "\n"))
       .IgnoreError();
 }
 
 void Console::Usage(absl::string_view message) const {
-  Say(absl::StrCat(message, " (", program, " --help tells more)"));
+  Say(absl::StrCat(ShortWords(std::string(message)), " (", program,
+                   " --help tells more)"));
 }
 
 int SayResult(const Console& console, absl::string_view name,

@@ -81,7 +81,7 @@ ROOMS = {
     'readers/run_relations': 'format/records readers/answer readers/gil readers/heap readers/moments readers/output readers/places readers/processes readers/relations readers/resident readers/rows readers/run readers/states readers/summary readers/threads',
     'readers/options': 'readers/run text',
     'readers/cat': 'format/records format/stream readers/heap readers/moments readers/options readers/output readers/rows readers/run readers/summary readers/threads text',
-    'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/relations readers/run readers/threads text',
+    'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/relations readers/resident readers/run readers/threads text',
     'readers/commands': 'readers/answer readers/beside readers/calls readers/chart readers/diff readers/export readers/growth readers/heap readers/heap_in_rss readers/moments readers/next_steps readers/objects_ask readers/objects_heap readers/options readers/output readers/places readers/processes readers/report readers/resident readers/run readers/run_relations readers/summary readers/task_steps readers/threads readers/trace_export readers/unshared readers/watch text',
     'readers/time_commands': 'readers/answer readers/calls readers/chart readers/counters readers/gil readers/heap readers/heap_in_rss readers/lanes readers/moments readers/options readers/output readers/places readers/report readers/resident readers/run readers/series readers/states readers/tasks readers/threads text',
     'readers/objects_heap': 'format/records readers/heap readers/heap_in_rss readers/objects readers/objects_findings readers/output readers/places readers/resident readers/run text',
@@ -113,7 +113,7 @@ ROOMS = {
     'launcher/session': 'collector/session format/batches format/lock launcher/options launcher/sources tracer/ring tracer/session tracer/wire',
     'launcher/preload': 'launcher/options launcher/python launcher/session',
     'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython',
-    'launcher': 'launcher/options launcher/preload launcher/python launcher/session',
+    'launcher': 'launcher/options launcher/preload launcher/python launcher/session text',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',
 }

@@ -57,11 +57,22 @@ TEST(HeapHeadingsTest, AMomentThatTheRunLacksIsRefused) {
     const Printed late = Report({command, file.path(), "--at", "99"});
     EXPECT_EQ(late.code, 2);
     EXPECT_EQ(late.out, "");
-    EXPECT_EQ(late.err, name + "99.000 s is after the run's end, 0.010 s\n");
+    EXPECT_EQ(late.err,
+              name + "--at: 99.000 s is after the run's end, 0.010 s\n");
     const Printed unknown = Report({command, file.path(), "--at", "noon"});
     EXPECT_EQ(unknown.code, 2);
     EXPECT_THAT(unknown.err, HasSubstr("found 'noon'; the run has no marks\n"));
   }
+  const auto said = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, file.path());
+    return Report(words).err;
+  };
+  EXPECT_THAT(said({"heap", "--to", "noon"}), StartsWith(name + "--to: "));
+  EXPECT_THAT(said({"history", "--to", "noon"}), StartsWith(name + "--to: "));
+  EXPECT_THAT(said({"history", "--from", "noon"}),
+              StartsWith(name + "--from: expected "));
+  const std::string longest = said({"heap", "--at", std::string(100000, 'x')});
+  EXPECT_LT(longest.size(), name.size() + 300) << longest;
   EXPECT_EQ(Report({"heap", file.path(), "--to", "99"}).code, 0);  // its end
   EXPECT_EQ(Report({"heap", file.path(), "--at", "0.01"}).err, "");
 }

@@ -11,23 +11,25 @@
 namespace pymemrun {
 namespace {
 
-void SayNoMoment(const absl::Status& status, const RereadFile& file,
-                 const Console& console, int* code) {
+// `option`: which one asked for the moment.
+void SayNoMoment(const absl::Status& status, absl::string_view option,
+                 const RereadFile& file, const Console& console, int* code) {
   // That nothing can be read has been said.
   const bool is_said = status.code() == absl::StatusCode::kDataLoss;
   if (!is_said) {
-    console.Say(absl::StrCat(file.shown_name(), ": ", status.message()));
+    console.Say(
+        absl::StrCat(file.shown_name(), ": ", option, ": ", status.message()));
   }
   *code = std::max(*code, is_said ? kExitFailed : kExitUsage);
 }
 
 // As FindMoment(), whatever is known of it.
 std::optional<FoundMoment> Find(const RunMoments& moments, const Moment& moment,
-                                RereadFile* file, const Console& console,
-                                int* code) {
+                                absl::string_view option, RereadFile* file,
+                                const Console& console, int* code) {
   auto found = moments.Find(moment, ReadingOf(file));
   if (found.ok()) return *std::move(found);
-  SayNoMoment(found.status(), *file, console, code);
+  SayNoMoment(found.status(), option, *file, console, code);
   return std::nullopt;
 }
 
@@ -36,7 +38,7 @@ std::optional<FoundMoment> Find(const RunMoments& moments, const Moment& moment,
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code) {
-  auto found = Find(moments, moment, file, console, code);
+  auto found = Find(moments, moment, "--at", file, console, code);
   const uint64_t known_us = moments.KnownUntilUs();
   if (!found.has_value() || !found->is_last || known_us == moments.EndUs()) {
     return found;
@@ -65,7 +67,8 @@ bool FindRange(const std::optional<Moment>& from,
       *code = kExitFailed;
       return false;
     }
-    const auto found = Find(**moments, *bound, file, console, code);
+    const auto found = Find(**moments, *bound, is_end ? "--to" : "--from", file,
+                            console, code);
     if (!found.has_value()) return false;
     bound_us = is_end ? found->UntilUs() : found->time_us;
   }
@@ -100,7 +103,8 @@ std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
   for (const Moment& moment : moments) {
     auto found = FindHeapMoment(moment, read);
     if (!found.ok()) {
-      SayNoMoment(found.status(), *file, console, code);
+      SayNoMoment(found.status(), all.empty() ? "--at" : "--to", *file, console,
+                  code);
       return {};
     }
     all.push_back(*std::move(found));

@@ -48,7 +48,7 @@ class MarkFinder final : public ReplayVisitor {
 
   absl::Status NotFound() const {
     std::string text = absl::StrCat("expected ", kMomentForms, ", found '",
-                                    TerminalText(label_), "'");
+                                    ShortTerminalText(label_, kMostBytes), "'");
     const std::string nearest = NearestName(label_, others_);
     if (!nearest.empty()) {
       absl::StrAppend(&text, "; did you mean ", TerminalText(nearest), "?");

@@ -220,10 +220,10 @@ constexpr OptionRow kTable[] = {
      ReadGilMin, "a whole number of us, ms or s, from 1us to 1 hour", &kGil},
 
     {kOfStates, "state-source", "auto|switches|schedstat",
-     "Learn what threads do from this source (auto). "
-     "switches records each context switch. schedstat reads each 100 ms what "
-     "the scheduler has counted, and needs no right to use perf. auto takes it "
-     "where perf is refused.",
+     "Where the states of threads come from (auto). switches: every context "
+     "switch is recorded. schedstat: the scheduler's counts are read every 100 "
+     "ms; this needs no right to use perf. auto: switches, or schedstat where "
+     "perf is refused.",
      SetChoice<&Options::state_source, kStateSources>,
      "auto, switches or schedstat", &kStates},
 

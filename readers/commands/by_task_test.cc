@@ -215,7 +215,9 @@ TEST(ByTaskTest, ARunWithoutGrowthIsRefused) {
   run.AddSteps();
   const Printed printed = run.Report({"top", "--by", "task"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("--by task needs calls or page faults"));
+  EXPECT_THAT(printed.err,
+              HasSubstr("has no calls or page faults: record them with "
+                        "pymemrun --trace calls,pages"));
 }
 
 }  // namespace

@@ -42,7 +42,11 @@ class CallsCommand final : public ReportCommand {
             "missing.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"peaks", {}}, {"flow", {"--by", "function"}}};
+    return {{"peaks", {}},
+            {"flow",
+             {"--by", "function"},
+             "Lists functions by how much RSS changed during their calls, with "
+             "and without the functions they called."}};
   }
   void AddOptions(CLI::App* app) override;
   std::string OfOneRun() const override { return is_tree() ? "one call" : ""; }
@@ -87,7 +91,7 @@ void CallsCommand::AddOptions(CLI::App* app) {
       "what these changed themselves.");
   peaks_.Add(app);
   range_.Add(app);
-  attribution_.Add(app);
+  attribution_.Add(app, &needs_);
   table_.Add(app, 0, "A row for each call or place.", "calls");
   table_.AddSort(app);
   files_.AddOutput(app);
@@ -262,7 +266,7 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   if (run.file() == nullptr) return run.code();
-  if (!attribution_.Read(run.file(), console)) return kExitUsage;
+  attribution_.Read(run.file());
   table_.usual_limit = is_tree()         ? kTreeLines
                        : by_.has_value() ? kFunctions
                                          : 0;

@@ -40,6 +40,7 @@ class DiffCommand final : public ReportCommand {
 
 void DiffCommand::AddOptions(CLI::App* app) {
   files_.AddTwo(app);
+  needs_.AddWith("--stacks", Recorded::kHeap);
   AddGroupBy(app, &side_.by,
              {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
               GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator,
@@ -115,11 +116,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
     file->LeaveLossesToReport();
     sides[i] = RunSide::Read(file.get(), side_, console, &code);
     if (sides[i] == nullptr) return code;
-    if (side_.stacks && sides[i]->stacks().empty()) {
-      console.Say(absl::StrCat(file->shown_name(),
-                               ": --stacks needs a run with heap events"));
-      return kExitUsage;
-    }
+    if (side_.stacks && !file->Has(Recorded::kHeap)) return file->code();
   }
   if (figures_.has_value()) {
     output->Append(FiguresJson(*sides[1], *figures_));

@@ -19,15 +19,15 @@ class ExportCommand final : public ReportCommand {
             "export",
             "a run for Perfetto, Chrome, pprof, speedscope and others",
             "Writes what is alive at a moment for pprof, speedscope and "
-            "Graphviz, which needs heap events; or the run over time for "
-            "Perfetto and "
-            "Chrome.\n\nA timeline has calls of at least --min-duration, "
+            "Graphviz, or the run over time for Perfetto and Chrome.\n\nA "
+            "timeline has calls of at least --min-duration, "
             "where every event was logged or RETURNs know their CALLs; RSS, "
             "live heap by line, marks, and what was recorded of the GIL and of "
             "threads' states. For Perfetto it has the last dump of the object "
             "graph beside the run, too. Its clock begins with the run.") {}
 
   void AddOptions(CLI::App* app) override {
+    needs_.AddWith("--format pprof|collapsed|speedscope|dot", Recorded::kHeap);
     files_.AddOne(app);
     AddMoment(app, &at_);
     AddParsed(app, "--min-duration", &min_us_, ParseTime, "TIME",

@@ -105,7 +105,6 @@ void ShowDiff(const HeapMoments& first, const HeapMoments& second,
   shown->diff = DiffHeapRows(shown->table.by, first, second);
 }
 
-// How the live blocks are shown.
 enum class HeapAs { kTable, kTree, kSnapshot };
 // Usual limits, of text.
 constexpr uint64_t kPlaces = 20, kFrames = 30;
@@ -122,7 +121,8 @@ class HeapCommand final : public ReportCommand {
   }
 
   std::vector<OldName> OldNames() const override {
-    return {{"tree", {"--as", "tree"}}, {"snapshot", {"--as", "snapshot"}}};
+    return {{"tree", {"--as", "tree"}, "Prints live bytes as a tree of calls."},
+            {"snapshot", {"--as", "snapshot"}, "Prints all stacks of blocks."}};
   }
   void AddOptions(CLI::App* app) override;
   std::vector<std::string> Prepared(
@@ -199,7 +199,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
             "call stacks.");
   app->add_flag(
       "--inverted", inverted_,
-      "Begin --as tree with the frames that allocated; callers come below.");
+      "Begin the tree with the frames that allocated; callers come below.");
   table_.AddPlaces(app, kPlaces);
   AddOwn(app);
   stacks_.Add(app);
@@ -211,7 +211,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
 
 void HeapCommand::AddConflicts(CLI::App* app) {
   needs_.Add(Recorded::kHeap);
-  needs_.AddWith("--by", "task", Recorded::kTasks);
+  needs_.AddWith("--by task", Recorded::kTasks);
   needs_.AddWith("--temporary", Recorded::kEachBlock);
   needs_.AddWith("--reserved", Recorded::kBlocksOfC);
   ExcludeEachOther(app,
@@ -381,7 +381,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
                      /*to_end=*/as_table() || at_.kind == Moment::kPeak);
   replay.CountTemporary(temporary_);
   if (by_task) {
-    if (!file->Has(Recorded::kTasks)) return file->code();
+    if (!run.HasNeeded()) return run.code();
     replay.TellTasksApart(
         &tasks, stacks_.any() || !as_table() || leaks_ || table_.view.any(),
         [](const HeapSource&) {});

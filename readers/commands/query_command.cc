@@ -32,15 +32,21 @@ class QueryCommand final : public ReportCommand {
             "of. The language is SQLite's.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"tables", {"--tables"}}};
+    return {{"tables",
+             {"--tables"},
+             "Lists the tables of SQL with their columns and units. With FILE "
+             "it says which have no rows because of what was not recorded."}};
   }
   void AddOptions(CLI::App* app) override {
+    const bool lists = !words().empty();  // by the old name
     app->add_option("FILE", files_.paths,
-                    "Run files, or folders, and a SELECT behind them.")
-        ->option_text("FILE... SELECT");
+                    lists ? "A run file; without it all tables are listed."
+                          : "Run files, or folders, and a SELECT behind them.")
+        ->option_text(lists ? "[FILE]" : "FILE... SELECT");
     files_.AddPid(app);
     AddMoment(app, &at_);
-    table_.Add(app, 100, "The rows of the answer.");
+    table_.Add(app, 100,
+               lists ? "A row for each column." : "The rows of the answer.");
     app->add_flag("--tables", tables_,
                   "List the tables and their columns instead.");
     app->add_flag("--markdown", markdown_, "List them as a page of the docs.");

@@ -49,8 +49,8 @@ class ResidentCommand final : public ReportCommand {
 
 void ResidentCommand::AddOptions(CLI::App* app) {
   needs_.Add(Recorded::kPages);
-  needs_.AddWith("--by", "task", Recorded::kTasks);
-  needs_.AddWith("--owner", "heap", Recorded::kHeap);
+  needs_.AddWith("--by task", Recorded::kTasks);
+  needs_.AddWith("--owner heap", Recorded::kHeap);
   files_.AddOne(app);
   AddMoment(app, &at_);
   AddGroupBy(app, &by_,
@@ -122,9 +122,8 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   RereadFile* const file = run.file();
   if (file == nullptr) return run.code();
   if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
-  const auto finder = RunMoments::Of(ReadingOf(file));
-  if (finder == nullptr) return kExitFailed;
-  if (!run.HasNeeded()) return run.code();
+  const auto finder = run.ReadMoments();
+  if (finder == nullptr) return run.code();
   int code = kExitOk;
   const auto at = FindMoment(*finder, at_, file, console, &code);
   if (!at.has_value()) return code;

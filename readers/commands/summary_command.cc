@@ -134,15 +134,21 @@ class SummaryCommand final : public ReportCommand {
                       "--stats it counts allocations by size.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"stats", {"--stats"}}};
+    return {{"stats",
+             {"--stats"},
+             "Counts allocations by size, and suggests rates to sample them "
+             "at."}};
   }
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
-    table_.Add(app, 5, "Of each FILE the same named values.");
+    table_.Add(app, 5,
+               words().empty() ? "Of each FILE the same named values."
+                               : "A row for each range of sizes.");
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_,
-                   "With --thread caused, if there are page faults.");
+                   "Default with --thread: caused, if the run has page "
+                   "faults.");
     app->add_flag_callback(
         "--stats",
         [this] {
@@ -152,6 +158,8 @@ class SummaryCommand final : public ReportCommand {
         "Count allocations by size instead, and suggest rates to sample them "
         "at.");
     needs_.AddWith("--stats", Recorded::kHeap);
+    needs_.AddWith("--thread", Recorded::kGrowth);
+    needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
     files_.AddOutput(app);
     // Values are of the whole process, sizes of all threads.
     Exclude(app, {"--thread"}, {"--csv", "--json"});
@@ -181,13 +189,11 @@ bool SummaryCommand::PrintText(const FactsReader& facts,
   const bool asked = attribution_ == Attribution::kCaused;
   const bool wanted = asked || (!attribution_.has_value() && !thread_.empty());
   const auto caused = wanted ? ReadCaused(file, moments) : nullptr;
-  if (asked && caused == nullptr) {
-    SayNoCause(facts.shown_name(), console);
-    return false;
-  }
-  if (!thread_.empty() && !facts.HasCalls() && caused == nullptr) {
-    console.Say(
-        absl::StrCat(facts.shown_name(), ": ", LackText(Recorded::kCalls)));
+  if (caused == nullptr && (asked || (!thread_.empty() && !facts.HasCalls()))) {
+    const Recorded lacking = asked    ? Recorded::kFaults
+                             : wanted ? Recorded::kGrowth
+                                      : Recorded::kCalls;
+    console.Say(absl::StrCat(facts.shown_name(), ": ", LackText(lacking)));
     return false;
   }
   PrintFacts(facts, PeakOf(moments), output);

@@ -8,6 +8,7 @@
 #include "readers/heap/heap_replay.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/moments/run_moments.h"
+#include "readers/options/help_text.h"
 #include "readers/places/rough_rows.h"
 #include "readers/report/report_command.h"
 #include "readers/report/run_reading.h"
@@ -32,8 +33,9 @@ class ThreadsCommand final : public ReportCommand {
             "rows counts the logged events of a thread.") {}
 
   void AddOptions(CLI::App* app) override {
-    needs_.AddWith("--thread-attribution", "caused", Recorded::kFaults);
-    needs_.AddWith("--thread-attribution", "observed", Recorded::kCalls);
+    needs_.Add(Recorded::kThreadMemory, {"--thread-attribution observed"});
+    needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
+    needs_.AddWith("--thread-attribution observed", Recorded::kCalls);
     files_.AddOne(app);
     table_.Add(app, 20, "A row for each thread.", "threads");
     table_.AddSort(app);
@@ -41,6 +43,8 @@ class ThreadsCommand final : public ReportCommand {
     AddAttribution(app, &attribution_, "Default: caused.");
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--limit", "--thread", "--thread-attribution",
+                          "--csv", "--json", "--output"});
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
@@ -59,16 +63,14 @@ HeapMoment BlocksAt(const FoundMoment& at) {
 int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   RereadFile* const file = run.file();
-  if (file == nullptr) return run.code();
-  const auto finder = RunMoments::Of(ReadingOf(file));
-  if (finder == nullptr) return kExitFailed;
+  const auto finder = run.ReadMoments();
+  if (finder == nullptr) return run.code();
   int code = kExitOk;
   const auto peak = FindMoment(*finder, Moment(), file, console, &code);
   if (!peak.has_value()) return code;
   ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
   HeapMoments heap({BlocksAt(*peak)});
   if (!file->Read({&replay, &heap})) return kExitFailed;
-  if (!run.HasNeeded()) return run.code();
   ThreadFacts facts = {&replay, heap.has_heap_events() ? &heap : nullptr};
   std::unique_ptr<FactsReader> observed;
   if (attribution_ == Attribution::kObserved) {
@@ -78,10 +80,7 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
     facts.unseen_bytes = observed->UnseenBytes();
   }
   ThreadFilter keep(thread_, &replay.index());
-  const bool knows = facts.knows_growth() || facts.heap != nullptr;
-  if (!(knows || file->Has(Recorded::kThreadMemory)) || !run.HasThread(&keep)) {
-    return run.code();
-  }
+  if (!run.HasThread(&keep)) return run.code();
   Table table = ThreadTable(facts, &keep, table_.made_limit());
   const auto all = table_.Choose(console, &table);
   if (!all.has_value()) return kExitUsage;

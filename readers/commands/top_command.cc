@@ -31,8 +31,10 @@ class TopCommand final : public ReportCommand {
             "page faults.") {}
 
   void AddOptions(CLI::App* app) override {
-    needs_.AddWith("--by", "task", Recorded::kTasks);
-    needs_.AddWith("--thread-attribution", "caused", Recorded::kFaults);
+    needs_.AddWith("--by task", Recorded::kTasks);
+    needs_.AddWith("--by task", Recorded::kGrowth);
+    needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
+    needs_.AddWith("--thread-attribution observed", Recorded::kCalls);
     files_.AddSeveral(app);
     AddGroupBy(
         app, &by_,
@@ -44,8 +46,8 @@ class TopCommand final : public ReportCommand {
     table_.AddPlaces(app, 20);
     AddAttribution(
         app, &attribution_,
-        "By thread or task and with --thread caused, if there are page "
-        "faults; else observed.");
+        "Default: observed. By thread or task and with --thread it is caused, "
+        "if the run has page faults.");
     range_.Add(app);
     AddOwn(app);
     files_.AddOutput(app);
@@ -154,22 +156,19 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
                                    table_.thread, input.tasks.get(),
                                    input.range);
   if (facts == nullptr) return false;
-  if (is_caused && input.caused == nullptr) {
-    SayNoCause(facts->shown_name(), console);
-  } else if (!is_caused && !facts->HasCalls()) {
-    console.Say(absl::StrCat(
-        facts->shown_name(),
-        NeedsSteps() ? ": --by task needs calls or page faults: record them "
-                       "with pymemrun --trace calls,pages,tasks"
-                     : absl::StrCat(": ", LackText(Recorded::kCalls))));
-  } else {
-    facts->AddTo(profile);
-    facts->AddCost(cost);
-    if (is_caused) AddCaused(*input.caused, table_.thread, profile);
-    return true;
+  if (!(is_caused ? input.caused != nullptr : facts->HasCalls())) {
+    const Recorded lacking = is_caused                  ? Recorded::kFaults
+                             : attribution_.has_value() ? Recorded::kCalls
+                             : NeedsSteps()             ? Recorded::kGrowth
+                                                        : Recorded::kCalls;
+    console.Say(absl::StrCat(facts->shown_name(), ": ", LackText(lacking)));
+    *code = std::max(*code, kExitUsage);
+    return false;
   }
-  *code = std::max(*code, kExitUsage);
-  return false;
+  facts->AddTo(profile);
+  facts->AddCost(cost);
+  if (is_caused) AddCaused(*input.caused, table_.thread, profile);
+  return true;
 }
 
 int TopCommand::Run(const Console& console, OutputBuffer* output) {

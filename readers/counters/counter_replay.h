@@ -45,7 +45,6 @@ class CounterReplay final : public HeapReplay {
   void Finish() override;
 
   // The run was made with counters.
-  bool has_counters() const { return every_us_ != 0; }
   const CounterSeries& Of(Kind kind) const { return series_[kind]; }
   // Those of the process, then the user's in the order of their first values.
   const std::vector<CounterSeries>& series() const { return series_; }

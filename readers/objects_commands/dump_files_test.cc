@@ -52,6 +52,29 @@ TEST_F(DumpFilesTest, CsvHasAllRowsUnlessALimitIsGiven) {
               testing::SizeIs(5));
 }
 
+TEST_F(DumpFilesTest, ListSortsInBothOrders) {
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t one = builder_.Add("app.Item", 48 + 16 * i);
+    builder_.Refer(list_, one, EDGE_INDEX);
+  }
+  const auto sizes = [this](const std::string& sort) {
+    const auto rows = nlohmann::json::parse(
+        Run({"list", "--where", "type=app.Item", "--json", "--sort", sort})
+            .out);
+    std::vector<int> all;
+    for (const auto& row : rows) all.push_back(row["bytes"].get<int>());
+    return all;
+  };
+  EXPECT_EQ(sizes("size"), (std::vector<int>{80, 64, 48}));
+  EXPECT_EQ(sizes("size:desc"), sizes("size"));
+  EXPECT_EQ(sizes("size:asc"), (std::vector<int>{48, 64, 80}));
+  const Printed wrong = Run({"list", "--sort", "age:asc"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err,
+              testing::HasSubstr("--sort: expected retained, size or "
+                                 "length, found 'age'"));
+}
+
 // Rows come in parts; what is printed is one table.
 TEST_F(DumpFilesTest, AListOfManyRowsIsOneTable) {
   for (int i = 0; i < 10000; ++i) {

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "readers/objects_commands/objects_command.h"
 #include "readers/objects_commands/allocation_text.h"
 #include "readers/objects_commands/object_table.h"
+#include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table_parts.h"
 #include "text/report_text.h"
@@ -26,13 +26,17 @@ class ListCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     AddWhere(app);
-    AddChoice<Order>(app, "--sort", &order_,
-                     {{"retained", Order::kRetained},
-                      {"size", Order::kSize},
-                      {"length", Order::kLength}},
-                     "COLUMN",
-                     "Sort by retained bytes (retained, the default), size or "
-                     "length.");
+    const auto parse = [this](absl::string_view text) {
+      const SortOrder order = SortOrder::Of(text);
+      rises_ = order.rises.value_or(false);
+      return ParseChoice<Order>(order.column, {{"retained", Order::kRetained},
+                                               {"size", Order::kSize},
+                                               {"length", Order::kLength}});
+    };
+    AddParsed(app, "--sort", &order_, parse, "COLUMN",
+              absl::StrCat("Sort by retained (the default; bytes), size or "
+                           "length, the largest first. ",
+                           kSortsOtherwise));
     AddTable(app, 20, "object");
   }
 
@@ -59,7 +63,8 @@ class ListCommand final : public ObjectsCommand {
         limit() == 0 ? found.size() : std::min<size_t>(found.size(), limit());
     std::partial_sort(found.begin(), found.begin() + listed, found.end(),
                       [&](NodeId a, NodeId b) {
-                        return std::pair(value(b), a) < std::pair(value(a), b);
+                        const uint64_t x = value(a), y = value(b);
+                        return x != y ? (x < y) == rises_ : a < b;
                       });
     found.resize(listed);
     if (!table_.as_text()) {
@@ -99,6 +104,7 @@ class ListCommand final : public ObjectsCommand {
   }
 
   Order order_ = Order::kRetained;
+  bool rises_ = false;
 };
 
 }  // namespace

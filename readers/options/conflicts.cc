@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -38,6 +39,15 @@ struct Choice {
                ? option->count() > 0
                : std::find_first_of(given.begin(), given.end(), values.begin(),
                                     values.end()) != given.end();
+  }
+
+  // "task, module: needs a run."; without values "Needs a run."
+  std::string Says(std::string sentence) const {
+    if (!values.empty()) {
+      return absl::StrCat(absl::StrJoin(values, ", "), ": ", sentence);
+    }
+    sentence[0] = absl::ascii_toupper(sentence[0]);
+    return sentence;
   }
 
   std::string name;
@@ -112,6 +122,13 @@ void AddOnce(const std::string& own, const std::string& other, Excluded* to) {
   }
 }
 
+// Whether a command's name stands for what the rule needs.
+bool NeedsGiven(const CLI::App& app, const std::string& says) {
+  const std::string needed = says.substr(says.find('\n') + 1);
+  return app.get_option(needed.substr(0, needed.find_first_of(" |")))
+             ->get_group() == kGivenOptions;
+}
+
 // Whether no more words can give what is needed: the option has another value,
 // or is hidden.
 bool IsOutOfReach(const CLI::App& app, const std::string& needed) {
@@ -151,26 +168,23 @@ void Need(CLI::App* app, const std::vector<std::string>& these,
   const bool by_value = needed.find(' ') != std::string::npos;
   const std::vector<std::string> names = absl::StrSplit(needed, '|');
   const std::string needs =
-      absl::StrCat("eeds ", by_value ? Choice(needed).name + " " : "",
+      absl::StrCat("needs ", by_value ? Choice(needed).name + " " : "",
                    Listed(by_value ? Choice(needed).values : names));
   for (const std::string& one : these) {
     const Choice choice(one);
-    const std::string value = absl::StrJoin(choice.values, ", ");
-    AddRule(
-        app, choice, kNeeds,
-        absl::StrCat(value, value.empty() ? "N" : ": n", needs, ".\n", needed),
-        [=] {
-          const bool there = by_value
-                                 ? Choice(needed).IsMade(*app, true)
-                                 : std::any_of(names.begin(), names.end(),
-                                               [app](const std::string& name) {
-                                                 return app->count(name) > 0;
-                                               });
-          return there ? ""
-                       : absl::StrCat(
-                             AsGiven(*app, *app->get_option(choice.name)), " n",
-                             needs);
-        });
+    AddRule(app, choice, kNeeds,
+            absl::StrCat(choice.Says(needs), ".\n", needed), [=] {
+              const bool there =
+                  by_value ? Choice(needed).IsMade(*app, true)
+                           : std::any_of(names.begin(), names.end(),
+                                         [app](const std::string& name) {
+                                           return app->count(name) > 0;
+                                         });
+              return there ? ""
+                           : absl::StrCat(
+                                 AsGiven(*app, *app->get_option(choice.name)),
+                                 " ", needs);
+            });
   }
 }
 
@@ -196,9 +210,15 @@ bool GoesWithGiven(CLI::App* app, const CLI::Option& option) {
   return true;
 }
 
-void AddNote(CLI::Option* option, const std::string& note) {
-  option->check(CLI::Validator([](std::string&) { return std::string(); }, note,
-                               kSentence));
+bool IsChosen(const CLI::App& app, const std::string& choice) {
+  return Choice(choice).IsMade(app, /*by_default=*/true);
+}
+
+void AddNote(CLI::App* app, const std::string& choice,
+             const std::string& note) {
+  const Choice of(choice);
+  app->get_option(of.name)->check(CLI::Validator(
+      [](std::string&) { return std::string(); }, of.Says(note), kSentence));
 }
 
 std::string NotesOf(CLI::App* app, CLI::Option* option) {
@@ -209,14 +229,22 @@ std::string NotesOf(CLI::App* app, CLI::Option* option) {
       const std::string says = rule->get_description();
       const bool is_sentence =
           rule->get_name() == kSentence || rule->get_name() == kNeeds;
-      if (is_sentence && one == option) {
+      const bool is_given =
+          rule->get_name() == kNeeds && NeedsGiven(*app, says);
+      if (is_sentence && one == option && !is_given) {
         absl::StrAppend(&sentences, " ", says.substr(0, says.find('\n')));
       }
       if (rule->get_name() != kExcludes) continue;
       const std::pair<std::string, std::string> sides =
           absl::StrSplit(says, '\n');
-      if (one == option) AddOnce(sides.first, sides.second, &excluded);
-      if (Choice(sides.second).name == option->get_name()) {
+      const auto is_shown = [app](const std::string& other) {
+        return IsShown(*app->get_option(Choice(other).name));
+      };
+      if (one == option && is_shown(sides.second)) {
+        AddOnce(sides.first, sides.second, &excluded);
+      }
+      if (Choice(sides.second).name == option->get_name() &&
+          is_shown(sides.first)) {
         AddOnce(sides.second, sides.first, &excluded);
       }
     }

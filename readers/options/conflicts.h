@@ -27,8 +27,13 @@ void Need(CLI::App* app, const std::vector<std::string>& these,
 // Whether the option goes with what has been parsed.
 bool GoesWithGiven(CLI::App* app, const CLI::Option& option);
 
-// A sentence that --help-all has behind the option's text.
-void AddNote(CLI::Option* option, const std::string& note);
+// Whether an option, or one of its values, is what was parsed. One that was not
+// given has its default.
+bool IsChosen(const CLI::App& app, const std::string& choice);
+
+// A sentence that --help-all has behind the option's text, after the values, if
+// any: "needs a run.", of "--by task|module".
+void AddNote(CLI::App* app, const std::string& choice, const std::string& note);
 // All that is to be said there of the option: what it does not go with and what
 // it needs, and its notes; empty, or begins with a space.
 std::string NotesOf(CLI::App* app, CLI::Option* option);

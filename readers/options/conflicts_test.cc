@@ -27,7 +27,7 @@ struct Example {
     Exclude(&app, {"--by task|thread"}, {"--stacks"});
     Need(&app, {"--deep"}, "--stacks|--csv");
     Need(&app, {"--by line"}, "--of rss");
-    AddNote(app.get_option("--by"), "Needs a run.");
+    AddNote(&app, "--by", "needs a run.");
   }
   std::string Notes(const std::string& name) {
     return NotesOf(&app, app.get_option(name));

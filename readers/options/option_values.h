@@ -55,19 +55,26 @@ CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* target,
 template <typename T>
 using Choices = std::vector<std::pair<absl::string_view, T>>;
 
+// What the word means. Fails for a word that is not there.
+template <typename T>
+absl::StatusOr<T> ParseChoice(absl::string_view text,
+                              const Choices<T>& choices) {
+  std::vector<absl::string_view> words;
+  for (const auto& [word, value] : choices) {
+    if (word == text) return value;
+    words.push_back(word);
+  }
+  return ExpectedOneOf(words, text);
+}
+
 // Adds an option whose value is one of some words. The one that *target has is
 // the default.
 template <typename T>
 CLI::Option* AddChoice(CLI::App* app, const std::string& name, T* target,
                        Choices<T> choices, const std::string& value_name,
                        const std::string& help) {
-  const auto parse = [choices](absl::string_view text) -> absl::StatusOr<T> {
-    std::vector<absl::string_view> words;
-    for (const auto& [word, value] : choices) {
-      if (word == text) return value;
-      words.push_back(word);
-    }
-    return ExpectedOneOf(words, text);
+  const auto parse = [choices](absl::string_view text) {
+    return ParseChoice(text, choices);
   };
   CLI::Option* const option =
       AddParsed(app, name, target, parse, value_name, help);

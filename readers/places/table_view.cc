@@ -55,21 +55,6 @@ bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
   return s != nullptr;
 }
 
-struct Order {
-  absl::string_view column;
-  std::optional<bool> rises;  // nothing: as the column's values do
-};
-
-Order OrderOf(absl::string_view sort) {
-  for (const bool rises : {true, false}) {
-    absl::string_view column = sort;
-    if (absl::ConsumeSuffix(&column, rises ? ":asc" : ":desc")) {
-      return {column, rises};
-    }
-  }
-  return {sort, std::nullopt};
-}
-
 // A cell of the row that stands for several: errors add up as squares, and what
 // any place may miss stays.
 Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
@@ -112,8 +97,12 @@ bool IsCalled(const Table::Heading& heading, absl::string_view name) {
          absl::StartsWith(heading.name, absl::StrCat(name, "_"));
 }
 
-// The first that is called so; nothing if there is no such column.
+// The one of that name, or the first that is called so; nothing if there is no
+// such column.
 std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
+  for (size_t i = 0; i < table.headings.size(); ++i) {
+    if (table.headings[i].name == name) return i;
+  }
   for (size_t i = 0; i < table.headings.size(); ++i) {
     if (IsCalled(table.headings[i], name)) return i;
   }
@@ -142,6 +131,16 @@ absl::Status NoColumn(const Table& table, absl::string_view name) {
 }
 
 }  // namespace
+
+SortOrder SortOrder::Of(absl::string_view sort) {
+  for (const bool rises : {true, false}) {
+    absl::string_view column = sort;
+    if (absl::ConsumeSuffix(&column, rises ? ":asc" : ":desc")) {
+      return {column, rises};
+    }
+  }
+  return {sort, std::nullopt};
+}
 
 bool TableView::Lists(absl::string_view file,
                       absl::string_view function) const {
@@ -185,7 +184,7 @@ absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
         });
   }
   if (!sort.empty()) {
-    const Order order = OrderOf(sort);
+    const SortOrder order = SortOrder::Of(sort);
     const auto by = ColumnOf(*table, order.column);
     if (!by.has_value()) return NoColumn(*table, sort);
     const bool rises = order.rises.value_or(IsName(table->headings[*by]));

@@ -4,6 +4,7 @@
 #define PYMEMRUN_READERS_PLACES_TABLE_VIEW_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@
 #include "readers/output/table.h"
 
 namespace pymemrun {
+
+// What --sort says: "live", "live:asc", "file:desc".
+struct SortOrder {
+  static SortOrder Of(absl::string_view sort);
+
+  absl::string_view column;
+  std::optional<bool> rises;  // nothing: as the column's values do
+};
 
 struct TableView {
   // A column, as CSV or text names it, and ":asc" or ":desc" behind it if sizes

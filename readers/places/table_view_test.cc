@@ -172,5 +172,26 @@ TEST(TableViewTest, PackagesAreOfTheInnermostLine) {
   EXPECT_EQ(Of(run, "heap", {"--by", "package", "--file", "job.py"}).code, 2);
 }
 
+TEST(TableViewTest, AColumnsNameComesBeforeATitle) {
+  Table table;
+  table.headings = {{"waiting_share", "waits"}, {"waits", "waits"}};
+  table.rows = {{0.9, uint64_t{1}}, {0.1, uint64_t{7}}};
+  table.places = 2;
+  TableView view;
+  view.sort = "waits";
+  EXPECT_TRUE(view.Apply(0, /*folds=*/false, &table).ok());
+  EXPECT_EQ(table.rows[0][1], Cell(uint64_t{7}));
+  view.sort = "waiting";
+  EXPECT_TRUE(view.Apply(0, /*folds=*/false, &table).ok());
+  EXPECT_EQ(table.rows[0][1], Cell(uint64_t{1}));
+}
+
+TEST(TableViewTest, AFilterThatLeavesNothingSaysWhereMoreIs) {
+  const std::string run = HeapRun().Build();
+  EXPECT_EQ(Of(run, "heap", {"--file", "nosuch"}).err,
+            "pymemreport: --file leaves no place; --by library-line has more, "
+            "those of libraries\n");
+}
+
 }  // namespace
 }  // namespace pymemrun

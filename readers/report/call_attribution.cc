@@ -5,18 +5,12 @@
 
 namespace pymemrun {
 
-void CallAttribution::Add(CLI::App* app) {
+void CallAttribution::Add(CLI::App* app, RunNeeds* needs) {
   AddAttribution(app, &given_,
-                 "Observed is what the process's RSS changed by between CALL "
-                 "and RETURN. The default is caused, where there are page "
+                 "Of a call, observed is the change of the process's RSS from "
+                 "CALL to RETURN. Default: caused, if the run has page "
                  "faults.");
-}
-
-bool CallAttribution::Read(RereadFile* file, const Console& console) {
-  threads_ = ThreadDrss::Read(file);
-  if (threads_ != nullptr || given_ != Attribution::kCaused) return true;
-  SayNoCause(file->shown_name(), console);
-  return false;
+  needs->AddWith("--thread-attribution caused", Recorded::kFaults);
 }
 
 void CallAttribution::SayWhatCounts(const CallReplay& replay,

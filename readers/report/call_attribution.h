@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "readers/calls/call_replay.h"
 #include "readers/growth/profile_table.h"
+#include "readers/report/run_needs.h"
 #include "readers/run/console.h"
 #include "readers/run/reread_file.h"
 #include "readers/threads/thread_drss.h"
@@ -18,10 +19,9 @@ namespace pymemrun {
 // that of the process meanwhile. Not thread safe.
 class CallAttribution {
  public:
-  void Add(CLI::App* app);
-  // Reads what threads did. False: that was asked for, and the run does not
-  // tell; says so. Not thread safe.
-  bool Read(RereadFile* file, const Console& console);
+  void Add(CLI::App* app, RunNeeds* needs);
+  // Reads what threads did, where the run tells.
+  void Read(RereadFile* file) { threads_ = ThreadDrss::Read(file); }
   // REQUIRES: Read() was called, and *this outlives the replay's reading.
   void Give(CallReplay* replay) const {
     replay->SetThreads(threads_.get(), by_thread());

@@ -121,5 +121,43 @@ TEST(HelpTest, TheFirstLineSaysWhatACommandDoes) {
               HasSubstr("List at most N runs of --gc"));
 }
 
+// What an old name stands for is said in the first sentence alone.
+TEST(HelpTest, OldNamesSpeakOfThemselves) {
+  for (const auto& command : ReportCommands()) {
+    for (const OldName& old : command->OldNames()) {
+      const std::string all = Report({old.name, "--help-all"}).out;
+      const size_t first = all.find(". ");
+      for (const std::string& word : old.words) {
+        if (word[0] != '-') continue;
+        EXPECT_EQ(all.find(word + " ", first), std::string::npos)
+            << old.name << ": " << word << "\n"
+            << all;
+      }
+    }
+  }
+  const std::string tables = Report({"tables", "--help"}).out;
+  EXPECT_THAT(tables, HasSubstr("Lists the tables of SQL"));
+  EXPECT_THAT(tables, HasSubstr("Usage: pymemreport tables [FILE] [options]"));
+  EXPECT_THAT(tables, Not(HasSubstr("SELECT")));
+  const std::string off = Report({"offgil", "--help"}).out;
+  EXPECT_THAT(off, HasSubstr("Prints the stacks of threads"));
+  EXPECT_THAT(off, HasSubstr("A row for each frame."));
+  EXPECT_THAT(off, Not(HasSubstr("--rows")));
+}
+
+TEST(HelpTest, SaysWhatOptionsDoByDefault) {
+  EXPECT_THAT(Report({"heap", "--help"}).out,
+              HasSubstr("List at most N places (0: all). Default 20; CSV, "
+                        "JSON: all.\n"));
+  EXPECT_THAT(Report({"calls", "--help"}).out,
+              HasSubstr("List at most N calls (0: all, the default).\n"));
+  const std::string tasks = Report({"tasks", "--help"}).out;
+  for (const char* word : {"(time,", "(longest)", "(grown)", "(heap)"}) {
+    EXPECT_THAT(tasks, HasSubstr(word));
+  }
+  EXPECT_THAT(Report({"top", "--help"}).out,
+              HasSubstr("Sort by a column of the table: sizes go down"));
+}
+
 }  // namespace
 }  // namespace pymemrun

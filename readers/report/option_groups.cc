@@ -31,14 +31,17 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows,
   AddParsed(
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
-      absl::StrCat("List at most N ", listed, " (", usual,
-                   usual == 0 ? ": all)." : "; CSV and JSON: all). 0: all."));
+      absl::StrCat("List at most N ", listed, " (0: all",
+                   usual == 0 ? ", the default)."
+                              : absl::StrCat("). Default ", usual,
+                                             "; CSV, JSON: all.")));
 }
 
 void TableOptions::AddSort(CLI::App* app) {
   app->add_option("--sort", view.sort,
-                  "Sort by a column of the table, such as file or live: sizes "
-                  "go down, names up. :asc or :desc behind it says otherwise.")
+                  absl::StrCat("Sort by a column of the table: sizes go down, "
+                               "names up. ",
+                               kSortsOtherwise))
       ->option_text("COLUMN")
       ->group(kMoreOptions);
 }
@@ -121,14 +124,10 @@ void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
       Choices<std::optional<Attribution>>{{"caused", Attribution::kCaused},
                                           {"observed", Attribution::kObserved}},
       "WHOSE",
-      absl::StrCat("Whose growth is: caused, of the thread whose faults "
-                   "brought the pages; observed, of the thread whose "
-                   "event saw it. ",
+      absl::StrCat("Charge growth to the thread whose page faults added the "
+                   "pages (caused), or to the thread whose event recorded it "
+                   "(observed). ",
                    usual));
-}
-
-void SayNoCause(absl::string_view shown_name, const Console& console) {
-  console.Say(absl::StrCat(shown_name, ": ", LackText(Recorded::kFaults)));
 }
 
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
@@ -160,11 +159,11 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       return kExitUsage;
     }
     if (table.places == 0 && view.chooses_places()) {
-      console.Say(absl::StrCat(
-          view.LeavesNone(), "place",
-          by == GroupBy::kLine
-              ? " of your code's; --by library-line has those of libraries"
-              : ""));
+      console.Say(
+          absl::StrCat(view.LeavesNone(), "place",
+                       by == GroupBy::kLine
+                           ? "; --by library-line has more, those of libraries"
+                           : ""));
     }
   }
   if (as_text()) {

@@ -31,6 +31,10 @@ struct FormatOptions {
   bool as_text() const { return format() == TableFormat::kText; }
 };
 
+// Behind --sort's own sentence.
+inline constexpr char kSortsOtherwise[] =
+    ":asc or :desc behind it says otherwise.";
+
 // And how many rows are listed: for machines all, unless they say otherwise. In
 // what order.
 struct TableOptions : FormatOptions {
@@ -70,8 +74,6 @@ void AddThread(CLI::App* app, std::string* thread);
 // --thread-attribution, of growth; `usual`: when which.
 void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
                     const std::string& usual);
-// Says that nobody saw which thread brought pages, as was asked for.
-void SayNoCause(absl::string_view shown_name, const Console& console);
 // Whether the run has no such thread; says so.
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
                  const Console& console);

@@ -37,10 +37,14 @@ TEST(RefusedOptionsTest, ASentenceSaysWhyAndWhereTheyWork) {
   EXPECT_THAT(Refusal({"states", "x.pb", "--task", "a"}),
               HasSubstr("--task: states does not tell tasks apart; heap, "
                         "timeline, top, tasks and resident take it"));
+  EXPECT_THAT(Refusal({"processes", "x.pb", "--from", "1"}),
+              HasSubstr("--from: processes shows one moment or the whole run; "
+                        "timeline, top, calls, gil, tasks and states take it"));
+  EXPECT_THAT(Refusal({"flame", "x.pb", "--limit", "1"}),
+              HasSubstr("--limit: flame always prints everything; heap, "));
   EXPECT_THAT(
-      Refusal({"processes", "x.pb", "--from", "1"}),
-      HasSubstr("--from: processes is of one moment, or of the whole "
-                "run; timeline, top, calls, gil, tasks and states take it"));
+      Refusal({"states", "x.pb", "--by", "line"}),
+      HasSubstr("--by: states groups its rows in one way only; heap, "));
   // They are nobody's suggestions.
   EXPECT_THAT(Refusal({"states", "x.pb", "--tasks"}),
               Not(HasSubstr("--task?")));
@@ -94,6 +98,20 @@ TEST(RangeOptionsTest, WhatBeginsBehindTheEndIsRefused) {
   }
   EXPECT_EQ(Report({"heap", heap.path(), "--at", "1ms", "--to", "1000"}).out,
             Report({"heap", heap.path(), "--at", "1ms", "--to", "exit"}).out);
+}
+
+TEST(RefusedOptionsTest, AWordWithoutEndIsCut) {
+  const std::string word(100000, 'x');
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{word},
+        {"heap", "x.pb", "--" + word},
+        {"heap", "x.pb", "--" + word + " y"},
+        {"heap", "x.pb", "--by", word},
+        {"heap", "x.pb", "--limit", word}}) {
+    const std::string said = Refusal(words);
+    EXPECT_LT(said.size(), 400u);
+    EXPECT_THAT(said, HasSubstr("xxx..."));
+  }
 }
 
 }  // namespace

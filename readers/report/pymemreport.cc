@@ -104,18 +104,18 @@ struct Shared {
   const char* why;
 };
 constexpr Shared kShared[] = {
-    {"--thread", "is of the whole process"},
+    {"--thread", "shows the whole process"},
     {"--task", "does not tell tasks apart"},
-    {"--file", "lists no places to choose among"},
-    {"--exclude", "lists no places to choose among"},
-    {"--function", "lists no places to choose among"},
-    {"--pid", "is of what was named"},
-    {"--from", "is of one moment, or of the whole run"},
-    {"--to", "is of one moment, or of the whole run"},
-    {"--at", "is of more than one moment"},
-    {"--by", "has rows of one kind"},
-    {"--sort", "has one order"},
-    {"--limit", "lists nothing that could be less"},
+    {"--file", "lists no places to choose from"},
+    {"--exclude", "lists no places to choose from"},
+    {"--function", "lists no places to choose from"},
+    {"--pid", "reads the files that you name"},
+    {"--from", "shows one moment or the whole run"},
+    {"--to", "shows one moment or the whole run"},
+    {"--at", "does not show a single moment"},
+    {"--by", "groups its rows in one way only"},
+    {"--sort", "always has the same order"},
+    {"--limit", "always prints everything"},
 };
 
 // "heap, top and calls": the commands that have it.

@@ -13,7 +13,8 @@ bool ReportCommand::GoesBy(const std::string& name) {
   for (OldName& old : OldNames()) {
     if (old.name != name) continue;
     about_ = absl::StrCat("Old name of ", name_, old.words.empty() ? "" : " ",
-                          absl::StrJoin(old.words, " "), ".\n\n", about_);
+                          absl::StrJoin(old.words, " "), ". ",
+                          old.about.empty() ? about_ : old.about);
     name_ = old.name;
     words_ = std::move(old.words);
     return true;

@@ -24,6 +24,8 @@ namespace pymemrun {
 struct OldName {
   std::string name;
   std::vector<std::string> words;
+  // What its help begins with, where that is not the command's.
+  std::string about = {};
 };
 
 // Not thread safe. Of one run of the program.

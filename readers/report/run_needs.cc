@@ -1,38 +1,41 @@
 #include "readers/report/run_needs.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "readers/options/conflicts.h"
 
 namespace pymemrun {
 
 std::vector<Recorded> RunNeeds::Of(const CLI::App& app) const {
+  const auto is_chosen = [&app](const std::string& choice) {
+    return IsChosen(app, choice);
+  };
   std::vector<Recorded> needed;
   for (const RunNeed& need : all_) {
-    const CLI::Option* const option =
-        need.option.empty() ? nullptr : app.get_option(need.option);
-    if (option != nullptr &&
-        (option->count() == 0 ||
-         (!need.value.empty() && option->results().back() != need.value))) {
-      continue;
+    if ((need.choice.empty() || is_chosen(need.choice)) &&
+        std::none_of(need.except.begin(), need.except.end(), is_chosen)) {
+      needed.push_back(need.what);
     }
-    needed.push_back(need.what);
   }
   return needed;
 }
 
 void RunNeeds::AddToHelp(CLI::App* app) const {
   for (const RunNeed& need : all_) {
-    if (!need.option.empty()) {
-      AddNote(app->get_option(need.option),
-              absl::StrCat(need.value, need.value.empty() ? "N" : ": n",
-                           "eeds a run with ", NeedText(need.what), "."));
+    const std::string needs =
+        absl::StrCat("needs a run with ", NeedText(need.what),
+                     need.except.empty() ? "" : ", except with ",
+                     absl::StrJoin(need.except, " or "), ".");
+    if (!need.choice.empty()) {
+      AddNote(app, need.choice, needs);
       continue;
     }
     std::string text = app->get_description();
     const size_t end = text.find("\n\n");
-    text.insert(
-        end == std::string::npos ? text.size() : end,
-        absl::StrCat(" It needs a run with ", NeedText(need.what), "."));
+    text.insert(end == std::string::npos ? text.size() : end,
+                absl::StrCat(" It ", needs));
     app->description(text);
   }
 }

@@ -13,20 +13,20 @@ namespace pymemrun {
 
 struct RunNeed {
   Recorded what;
-  std::string option;  // with which it needs that; empty: in any case
-  std::string value;   // of the option; empty: any
+  // With which it needs that, "--sleeps" or "--by task|module"; empty: always.
+  std::string choice;
+  std::vector<std::string> except;  // with any of these it does not
 };
 
 // Not thread safe.
 class RunNeeds {
  public:
-  void Add(Recorded what) { all_.push_back({what, "", ""}); }
-  void AddWith(const std::string& option, Recorded what) {
-    all_.push_back({what, option, ""});
+  void Add(Recorded what, std::vector<std::string> except = {}) {
+    AddWith("", what, std::move(except));
   }
-  void AddWith(const std::string& option, const std::string& value,
-               Recorded what) {
-    all_.push_back({what, option, value});
+  void AddWith(std::string choice, Recorded what,
+               std::vector<std::string> except = {}) {
+    all_.push_back({what, std::move(choice), std::move(except)});
   }
   const std::vector<RunNeed>& all() const { return all_; }
   // Those that the options ask for. REQUIRES: they have been parsed.

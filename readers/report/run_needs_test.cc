@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/report/report_command.h"
 #include "readers/testing/program_test_util.h"
@@ -13,18 +15,22 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::HasSubstr;
+
 // A run that has recorded all else.
 std::string RunWithout(Recorded what) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_forked(true);
-  header.set_calls_off(what == Recorded::kCalls);
-  const bool faults = what != Recorded::kPages && what != Recorded::kFaults;
-  header.set_page_period(faults ? 1 : 0);
-  header.set_heap(what == Recorded::kHeap        ? HEAP_OFF
-                  : what == Recorded::kEachBlock ? HEAP_SAMPLED
-                                                 : HEAP_ALL);
+  const bool both = what == Recorded::kThreadMemory;
+  header.set_calls_off(what == Recorded::kCalls || what == Recorded::kGrowth);
+  const bool no_faults = both || what == Recorded::kPages ||
+                         what == Recorded::kFaults || what == Recorded::kGrowth;
+  header.set_page_period(no_faults ? 0 : 1);
+  header.set_heap(both || what == Recorded::kHeap ? HEAP_OFF
+                  : what == Recorded::kEachBlock  ? HEAP_SAMPLED
+                                                  : HEAP_ALL);
   header.set_heap_native(what != Recorded::kBlocksOfC);
   builder.AddHeader(header);
   builder.AddThread("MainThread", 4711);
@@ -52,9 +58,17 @@ std::string RunWithout(Recorded what) {
 
 // What else such options want.
 std::vector<std::string> BesideOf(const RunNeed& need,
-                                  const std::string& command) {
-  if (need.option == "--sleeps") return {"--off"};
-  if (command == "timeline" && need.value == "task") return {"--of", "heap"};
+                                  const std::string& command,
+                                  const std::string& path) {
+  if (need.choice == "--sleeps") return {"--off"};
+  if (need.choice == "--thread") return {"MainThread"};
+  if (command == "diff") return {path};
+  if (command == "timeline" && need.choice == "--by task") {
+    return {"--of", "heap"};
+  }
+  if (command == "timeline" && need.what == Recorded::kFaults) {
+    return {"--of", "threads"};
+  }
   return {};
 }
 
@@ -65,21 +79,25 @@ TEST(RunNeedsTest, EachCommandSaysWhatARunLacks) {
     for (const RunNeed& need : command->needs().all()) {
       TempFile file(RunWithout(need.what));
       std::vector<std::string> words = {command->name(), file.path()};
-      if (!need.option.empty()) words.push_back(need.option);
-      if (!need.value.empty()) words.push_back(need.value);
-      for (const std::string& word : BesideOf(need, command->name())) {
+      const std::string choice = need.choice.substr(0, need.choice.find('|'));
+      for (const absl::string_view word :
+           absl::StrSplit(choice, ' ', absl::SkipEmpty())) {
+        words.emplace_back(word);
+      }
+      for (const std::string& word :
+           BesideOf(need, command->name(), file.path())) {
         words.push_back(word);
       }
       const Printed printed = Report(words);
       EXPECT_EQ(printed.err, absl::StrCat("pymemreport: ", file.path(), ": ",
                                           LackText(need.what), "\n"))
-          << command->name() << " " << need.option;
+          << command->name() << " " << need.choice;
       EXPECT_EQ(printed.out, "");
       EXPECT_EQ(printed.code, 2);
       ++asked;
     }
   }
-  EXPECT_GE(asked, 20);
+  EXPECT_GE(asked, 33);
 }
 
 TEST(RunNeedsTest, HelpSaysThemToo) {
@@ -87,6 +105,32 @@ TEST(RunNeedsTest, HelpSaysThemToo) {
             std::string::npos);
   const std::string all = Report({"gil", "--help-all"}).out;
   EXPECT_NE(all.find("Needs a run with states"), std::string::npos);
+  EXPECT_THAT(Report({"threads", "--help"}).out,
+              HasSubstr("It needs a run with page faults or heap events\n"
+                        "(--trace pages), except with --thread-attribution "
+                        "observed."));
+  EXPECT_THAT(Report({"export", "--help-all"}).out,
+              HasSubstr("dot: needs a run with heap events (--heap"));
+}
+
+TEST(RunNeedsTest, ADefaultIsAskedForUnlessAnOptionExceptsIt) {
+  TempFile file(RunWithout(Recorded::kPages));
+  EXPECT_THAT(Report({"timeline", file.path()}).err,
+              HasSubstr(LackText(Recorded::kPages)));
+  EXPECT_EQ(Report({"timeline", file.path(), "--by", "heap"}).err, "");
+}
+
+TEST(RunNeedsTest, ScannedPagesAreNoFaults) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_forked(true);
+  header.set_page_scan(true);
+  builder.AddHeader(header);
+  builder.Flush();
+  TempFile file(sink.contents());
+  EXPECT_THAT(Report({"unshared", file.path()}).err,
+              HasSubstr(LackText(Recorded::kFaults)));
 }
 
 }  // namespace

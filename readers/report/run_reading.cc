@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/report/option_groups.h"
+#include "readers/resident/find_peak.h"
 
 namespace pymemrun {
 
@@ -28,6 +29,13 @@ bool RunReading::Find(const RangeOptions& options, TimeRange* range) {
 bool RunReading::Read(ReplayVisitor* replay) {
   return file_ != nullptr && (file_->Read(replay) || Fail(kExitFailed)) &&
          HasNeeded();
+}
+
+std::unique_ptr<RunMoments> RunReading::ReadMoments() {
+  if (file_ == nullptr) return nullptr;
+  auto moments = RunMoments::Of(ReadingOf(file_.get()));
+  if (moments == nullptr) Fail(kExitFailed);
+  return moments != nullptr && HasNeeded() ? std::move(moments) : nullptr;
 }
 
 bool RunReading::HasNeeded() {

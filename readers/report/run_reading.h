@@ -41,8 +41,9 @@ class RunReading {
 
   bool Find(const RangeOptions& options, MomentRange* range);
   bool Find(const RangeOptions& options, TimeRange* range);
-  // And HasNeeded().
+  // Both with HasNeeded().
   bool Read(ReplayVisitor* replay);
+  std::unique_ptr<RunMoments> ReadMoments();  // null: it ends
   // Whether the run has all that the command needs. REQUIRES: file() was read.
   bool HasNeeded();
   // Whether something else is there; `lacking` is said behind the run's name.

@@ -14,6 +14,7 @@ constexpr struct {
     {"calls", "--trace calls"},
     {"page events", "--trace pages"},
     {"page faults", "--trace pages --page-source faults"},
+    {"calls or page faults", "--trace calls,pages"},
     {"page faults or heap events", "--trace pages"},
     {"heap events", "--heap sampled or all"},
     {"record of every allocation", "--heap all"},
@@ -58,6 +59,8 @@ bool Recordings::Has(Recorded what) const {
   switch (what) {
     case Recorded::kFaults:
       return Has(Recorded::kPages) && !scanned_;
+    case Recorded::kGrowth:
+      return Has(Recorded::kCalls) || Has(Recorded::kFaults);
     case Recorded::kThreadMemory:
       return Has(Recorded::kFaults) || Has(Recorded::kHeap);
     case Recorded::kEachBlock:

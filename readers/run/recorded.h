@@ -14,6 +14,7 @@ enum class Recorded : uint8_t {
   kCalls,
   kPages,         // by faults or by scans
   kFaults,        // which say who touched each page
+  kGrowth,        // of RSS: calls or page faults
   kThreadMemory,  // page faults or heap events
   kHeap,
   kEachBlock,  // not a sample of them

@@ -106,7 +106,6 @@ TaskStepsReader::TaskStepsReader(RereadFile* file) : file_(file) {}
 TaskStepsReader::~TaskStepsReader() = default;
 
 bool TaskStepsReader::OnTasks(const TaskEvent* events, size_t count) {
-  has_tasks_ = true;
   for (size_t i = 0; i < count; ++i) {
     if (!events[i].is_step()) continue;
     longest_us_ = std::max(

@@ -32,12 +32,10 @@ class TaskStepsReader : public ReplayVisitor {
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
   bool OnTasks(const TaskEvent* events, size_t count) override;
-  void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
   void OnTask(const TaskDef& task) override { names_.Add(task); }
   void Finish() override {}
 
   // The rest REQUIRES that the file was read.
-  bool has_tasks() const { return has_tasks_; }
   // 0: none. `thread`: its first ThreadDef.id.
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) const;
   size_t steps_kept() const;  // now
@@ -47,7 +45,7 @@ class TaskStepsReader : public ReplayVisitor {
 
  private:
   RereadFile* const file_;
-  bool has_tasks_ = false, tells_functions_ = false;
+  bool tells_functions_ = false;
   uint64_t longest_us_ = 0;
   TaskNames names_{&index()};
   mutable std::unique_ptr<StepWindow> window_;

@@ -62,7 +62,11 @@ class GilCommand final : public ReportCommand {
             "whose name ends in .svg it then draws a flame graph.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"offgil", {"--off"}}};
+    return {{"offgil",
+             {"--off"},
+             "Prints the stacks of threads that wait for the GIL, by the time "
+             "waited; of short waits the sum for each thread. Into a file "
+             "whose name ends in .svg it draws a flame graph."}};
   }
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
@@ -107,8 +111,11 @@ void GilCommand::AddOptions(CLI::App* app) {
   needs_.Add(Recorded::kGil);
   needs_.AddWith("--sleeps", Recorded::kStates);
   files_.AddOne(app);
-  table_.Add(app, 20, "A row for each thread, or see --rows and --off.",
-             "rows");
+  const bool is_tree = !words().empty();  // by the old name
+  table_.Add(app, 20,
+             is_tree ? "A row for each frame."
+                     : "A row for each thread, or see --rows and --off.",
+             is_tree ? "frames" : "rows");
   AddChoice(app, "--rows", &rows_,
             Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
                                             {"blockers", GilRows::kBlockers},

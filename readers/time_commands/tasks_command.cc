@@ -94,10 +94,11 @@ void TasksCommand::AddOrder(CLI::App* app) {
     table_.view.sort = std::string(text);
     return TaskOrder::kRan;
   };
-  AddParsed(app, "--sort", &order_, parse, "COLUMN",
-            "List first what ran for most time (default), had the longest "
-            "step, grew most (RSS), or has most alive on the heap. Other "
-            "words are columns of the table.");
+  AddParsed(
+      app, "--sort", &order_, parse, "COLUMN",
+      "List first what ran for most time (time, the default), or had the "
+      "longest step (longest). Or what added most RSS (grown), or has "
+      "most alive on the heap (heap). Other words are columns of the table.");
 }
 
 // What each task or function allocated, and what of it is alive at the moment,

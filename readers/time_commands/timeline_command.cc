@@ -57,8 +57,7 @@ class TimelineCommand final : public ReportCommand {
             "Shows what moved over time: RSS by place, the default. With --of "
             "it shows live bytes by "
             "place, the memory of each thread, or counters such as CPU.\n\n"
-            "Of RSS by place it needs a run with page events. Without heap "
-            "events nobody knows who holds a page: there "
+            "Without heap events nobody knows who holds a page: there "
             "it is charged to who touched it first. --threads draws a lane for "
             "each thread below RSS: which of your functions ran, where every "
             "event was logged, and what memory the thread took. A run with the "
@@ -82,9 +81,18 @@ class TimelineCommand final : public ReportCommand {
             "what heap events tell.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"history", {"--of", "heap"}},
-            {"graph", {"--of", "threads"}},
-            {"counters", {"--of", "counters"}}};
+    return {{"history",
+             {"--of", "heap"},
+             "Shows live bytes by place over time, as a table or a picture."},
+            {"graph",
+             {"--of", "threads"},
+             "Draws the memory of each thread over time, and a line for the "
+             "process."},
+            {"counters",
+             {"--of", "counters"},
+             "Says what the process was like over time: RSS, PSS, live heap, "
+             "CPU, page faults and what the program gave to "
+             "pymemrun.counter()."}};
   }
   void AddOptions(CLI::App* app) override;
   std::string OfOneRun() const override {
@@ -202,15 +210,16 @@ void TimelineCommand::AddOfThreads(CLI::App* app) {
       app, "--peaks", &options_.most_peaks,
       [](absl::string_view text) { return ParseNumber(text, 1, kMostPeaks); },
       "N", "Number at most N peaks (24), 1000 at most.");
-  options_.attribution.Add(app);
+  options_.attribution.Add(app, &needs_);
 }
 
 void TimelineCommand::AddConflicts(CLI::App* app) {
-  needs_.AddWith("--of", "heap", Recorded::kHeap);
-  needs_.AddWith("--of", "counters", Recorded::kCounters);
-  needs_.AddWith("--owner", "heap", Recorded::kHeap);
-  needs_.AddWith("--by", "heap", Recorded::kHeap);
-  needs_.AddWith("--by", "task", Recorded::kTasks);
+  needs_.AddWith("--of rss", Recorded::kPages, {"--threads", "--by heap"});
+  needs_.AddWith("--of heap", Recorded::kHeap);
+  needs_.AddWith("--of counters", Recorded::kCounters);
+  needs_.AddWith("--owner heap", Recorded::kHeap);
+  needs_.AddWith("--by heap", Recorded::kHeap);
+  needs_.AddWith("--by task", Recorded::kTasks);
   Need(app, {"--threads", "--owner", "--by heap"}, "--of rss");
   Need(app, {"--interval", "--sort", "--by task|allocator|module|stack"},
        "--of heap");
@@ -286,28 +295,29 @@ void TimelineCommand::Print(const Drawing& drawing,
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   options_.as_svg = svg();
   options_.table.csv = csv();
-  const auto file = RereadFile::Open(files_.paths[0], console);
-  if (file == nullptr) return kExitFailed;
-  if (lanes_) return PrintLanes(options_, file.get(), console, output);
+  RunReading run(*this, console);
+  if (run.file() == nullptr) return run.code();
   Drawing drawing;
-  int code = kExitOk;
   bool is_drawn = false;
   switch (options_.of) {
     case Of::kRss:
-      is_drawn = DrawRss(options_, file.get(), console, &drawing, &code);
+      is_drawn = lanes_ ? PrintLanes(options_, &run, output)
+                        : DrawRss(options_, &run, &drawing);
       break;
     case Of::kHeap:
-      is_drawn = DrawHeap(options_, output->terminal(), file.get(), console,
-                          &drawing, &code);
+      is_drawn = DrawHeap(options_, output->terminal(), &run, &drawing);
       break;
     case Of::kThreads:
-      is_drawn = DrawThreads(&options_, file.get(), console, &drawing, &code);
+      is_drawn = DrawThreads(&options_, &run, &drawing);
       break;
     case Of::kCounters:
-      return PrintCounters(options_, file.get(), console, output);
+      is_drawn = PrintCounters(options_, &run, output);
+      break;
   }
-  if (is_drawn) Print(drawing, output);
-  return code;
+  if (is_drawn && !lanes_ && options_.of != Of::kCounters) {
+    Print(drawing, output);
+  }
+  return run.code();
 }
 
 }  // namespace

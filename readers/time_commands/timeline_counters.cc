@@ -16,8 +16,7 @@ namespace {
 
 // Those asked for. False: there is no such one, which has been said.
 bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
-            const RereadFile& file, const Console& console,
-            std::vector<const CounterSeries*>* chosen) {
+            const RunReading& run, std::vector<const CounterSeries*>* chosen) {
   std::vector<std::string> known;
   for (const CounterSeries& series : replay.series()) {
     if (series.empty()) continue;
@@ -39,9 +38,8 @@ bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
       known.resize(kMostNames);
       known.push_back(absl::StrCat(all - kMostNames, " more"));
     }
-    console.Say(absl::StrCat(file.shown_name(), ": has no counter '",
-                             TerminalText(name), "'; it has ",
-                             absl::StrJoin(known, ", ")));
+    run.Say(absl::StrCat("has no counter '", TerminalText(name), "'; it has ",
+                         absl::StrJoin(known, ", ")));
     return false;
   }
   return true;
@@ -59,60 +57,52 @@ void PrintText(const CounterReplay& replay, bool has_sentences,
   output->Append(text.Take());
 }
 
-int PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
-                const RereadFile& file, const Console& console,
-                OutputBuffer* output) {
+bool PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
+                 RunReading* run, OutputBuffer* output) {
   if (!replay.knows_gc_runs()) {
-    console.Say(absl::StrCat(
-        file.shown_name(),
-        ": runs of the cycle collector are not recorded of this Python"));
-    return std::max(kExitUsage, file.code());
+    run->Say("runs of the cycle collector are not recorded of this Python");
+    return run->Fail(kExitUsage);
   }
   Table table =
       GcRunRows(replay, options.as_text() || options.given_limit.has_value()
                             ? options.limit()
                             : 0);
   if (options.as_text() && table.rows.empty()) {
-    console.Say(
-        absl::StrCat(file.shown_name(), ": the cycle collector did not run"));
-    return file.code();
+    run->Say("the cycle collector did not run");
+    return true;
   }
   if (options.as_text()) DropEmptyColumns(&table);
   PrintTable(table, options.format(), output);
   if (options.as_text()) {
     output->Append(options.NotShown(replay.gc_runs().size(), "run", "runs"));
   }
-  return file.code();
+  return true;
 }
 
 }  // namespace
 
-int PrintCounters(const TimelineOptions& options, RereadFile* file,
-                  const Console& console, OutputBuffer* output) {
+bool PrintCounters(const TimelineOptions& options, RunReading* run,
+                   OutputBuffer* output) {
   CounterReplay replay;
-  int code = kExitOk;
   MomentRange range;
-  if (!options.range.Find(file, console, &range, &code)) return code;
+  if (!run->Find(options.range, &range)) return false;
   replay.SetRange(range.from_us, range.to_us);
-  if (!file->Read(&replay)) return kExitFailed;
-  if (!file->Has(Recorded::kCounters)) return file->code();
+  if (!run->Read(&replay)) return false;
   if (options.as_svg) {
     PrintSvg(CounterChart(replay), output);
-    return file->code();
+    return true;
   }
-  if (options.gc_runs) {
-    return PrintGcRuns(replay, options.table, *file, console, output);
-  }
+  if (options.gc_runs) return PrintGcRuns(replay, options.table, run, output);
   std::vector<const CounterSeries*> chosen;
-  if (!Choose(options.names, replay, *file, console, &chosen)) {
-    return std::max(kExitUsage, file->code());
+  if (!Choose(options.names, replay, *run, &chosen)) {
+    return run->Fail(kExitUsage);
   }
   if (options.table.as_text()) {
     PrintText(replay, options.names.empty(), chosen, output);
   } else {
     PrintTable(CounterRows(chosen), options.table.format(), output);
   }
-  return file->code();
+  return true;
 }
 
 }  // namespace pymemrun

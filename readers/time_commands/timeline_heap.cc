@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_history.h"
-#include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_table.h"
 #include "readers/time_commands/timeline_options.h"
 #include "text/columns.h"
@@ -59,9 +58,7 @@ uint64_t TopFor(const TimelineOptions& options, const Terminal& terminal) {
 // Null: there is nothing to show, which has been said.
 std::unique_ptr<HeapHistoryReplay> Read(const TimelineOptions& options,
                                         const MomentRange& range,
-                                        RereadFile* file,
-                                        const Console& console,
-                                        Drawing* drawing, int* code) {
+                                        RunReading* run, Drawing* drawing) {
   auto replay = std::make_unique<HeapHistoryReplay>(
       HeapHistoryOptions{.by = *options.by,
                          .interval_us = options.interval_us,
@@ -69,37 +66,32 @@ std::unique_ptr<HeapHistoryReplay> Read(const TimelineOptions& options,
                          .to_us = range.to_us,
                          .threads = options.thread()});
   if (options.by == GroupBy::kTask) {
-    auto steps = std::make_shared<TaskStepsReader>(file);
-    if (!ReadTaskSteps(file, steps.get(), code)) return nullptr;
+    auto steps = std::make_shared<TaskStepsReader>(run->file());
+    if (!run->Read(steps.get())) return nullptr;
     replay->TellTasksApart(steps.get());
     drawing->names.push_back(std::move(steps));
   }
-  if (!ReadHeapAgain(file, console, replay.get(), code)) return nullptr;
+  if (!run->Read(replay.get())) return nullptr;
   if (replay->too_many()) {
-    console.Usage(
+    run->console().Usage(
         "--interval: too many moments for this run; give a longer one");
-    *code = kExitUsage;
+    run->Fail(kExitUsage);
     return nullptr;
   }
-  if (SayNoThread(&replay->threads(), file->shown_name(), console)) {
-    *code = kExitUsage;
-    return nullptr;
-  }
-  return replay;
+  return run->HasThread(&replay->threads()) ? std::move(replay) : nullptr;
 }
 
 }  // namespace
 
 bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
-              RereadFile* file, const Console& console, Drawing* drawing,
-              int* code) {
+              RunReading* run, Drawing* drawing) {
   RangeOptions bounds = options.range;
   if (!bounds.to.has_value() && options.order != SeriesOrder::kPeak) {
     bounds.to = Moment{Moment::kEnd};
   }
   MomentRange range;
-  if (!bounds.Find(file, console, &range, code)) return false;
-  auto replay = Read(options, range, file, console, drawing, code);
+  if (!run->Find(bounds, &range)) return false;
+  auto replay = Read(options, range, run, drawing);
   if (replay == nullptr) return false;
   Curves& curves = drawing->curves;
   curves = replay->Result({.top = TopFor(options, terminal),

@@ -16,8 +16,8 @@
 #include "readers/report/option_groups.h"
 #include "readers/report/peak_options.h"
 #include "readers/report/range_options.h"
+#include "readers/report/run_reading.h"
 #include "readers/run/replay_visitor.h"
-#include "readers/run/reread_file.h"
 #include "readers/series/series.h"
 
 namespace pymemrun {
@@ -60,20 +60,17 @@ struct Drawing {
   std::vector<std::shared_ptr<void>> names;
 };
 
-// These read the file. False: there is nothing to show, which has been said.
-// *code is what to exit with in any case.
-bool DrawRss(const TimelineOptions& options, RereadFile* file,
-             const Console& console, Drawing* drawing, int* code);
+// These read the run. False: there is nothing to show, which has been said; the
+// run has the exit code. REQUIRES: its file could be opened.
+bool DrawRss(const TimelineOptions& options, RunReading* run, Drawing* drawing);
 bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
-              RereadFile* file, const Console& console, Drawing* drawing,
-              int* code);
-bool DrawThreads(TimelineOptions* options, RereadFile* file,
-                 const Console& console, Drawing* drawing, int* code);
-// These print, and return the exit code.
-int PrintLanes(const TimelineOptions& options, RereadFile* file,
-               const Console& console, OutputBuffer* output);
-int PrintCounters(const TimelineOptions& options, RereadFile* file,
-                  const Console& console, OutputBuffer* output);
+              RunReading* run, Drawing* drawing);
+bool DrawThreads(TimelineOptions* options, RunReading* run, Drawing* drawing);
+// And these print.
+bool PrintLanes(const TimelineOptions& options, RunReading* run,
+                OutputBuffer* output);
+bool PrintCounters(const TimelineOptions& options, RunReading* run,
+                   OutputBuffer* output);
 
 }  // namespace pymemrun
 

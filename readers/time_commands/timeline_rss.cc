@@ -8,7 +8,6 @@
 #include "readers/answer/held_timeline.h"
 #include "readers/heap/heap_history.h"
 #include "readers/heap/heap_places.h"
-#include "readers/heap/heap_reading.h"
 #include "readers/heap_in_rss/heap_timeline.h"
 #include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
@@ -141,8 +140,8 @@ void SetTexts(const HeapReplay& heap, uint64_t peak_us, Drawing* drawing) {
   chart.MarkTotal(layers, peak_us);
 }
 
-bool DrawRssAndHeap(const RunMoments& finder, RereadFile* file,
-                    const Console& console, Drawing* drawing, int* code) {
+bool DrawRssAndHeap(const RunMoments& finder, RunReading* run,
+                    Drawing* drawing) {
   const uint64_t end_us = finder.EndUs();
   const uint64_t peak_us = std::min(finder.RssPeak().time_us, end_us);
   Curves& curves = drawing->curves;
@@ -150,12 +149,8 @@ bool DrawRssAndHeap(const RunMoments& finder, RereadFile* file,
   HeapHistoryReplay heap({.by = GroupBy::kAllocator,
                           .moments = curves.time_us,
                           .from_us = curves.time_us[0]});
-  if (!ReadHeapAgain(file, console, &heap, code)) return false;
   RssAtMoments rss(curves.time_us, finder.hindsight());
-  if (!file->Read(&rss)) {
-    *code = kExitFailed;
-    return false;
-  }
+  if (!run->Read(&heap) || !run->Read(&rss)) return false;
   curves.total = rss.Result();
   curves.parts = PartsOf(heap.Result(), curves.total.values, heap.header());
   SetTexts(heap, peak_us, drawing);
@@ -163,24 +158,22 @@ bool DrawRssAndHeap(const RunMoments& finder, RereadFile* file,
 }
 
 // False: there is no such part, which has been said.
-bool FindPart(const RangeOptions& range, RereadFile* file,
-              const Console& console, std::unique_ptr<RunMoments>* finder,
-              Part* part, int* code) {
+bool FindPart(const RangeOptions& range, RunReading* run,
+              std::unique_ptr<RunMoments>* finder, Part* part) {
   const uint64_t last_us = (*finder)->last_us();
   *part = {0, last_us, std::min((*finder)->RssPeak().time_us, last_us),
            (*finder)->PeakBytes()};
   if (!range.any()) return true;
   MomentRange found;
-  if (!FindRange(range.from, range.to, file, console, finder, &found, code)) {
-    return false;
+  int code = kExitOk;
+  if (!FindRange(range.from, range.to, run->file(), run->console(), finder,
+                 &found, &code)) {
+    return run->Fail(code);
   }
   part->from_us = found.from_us;
   part->to_us = std::min(found.to_us, last_us);
   PartPeak peak(part->from_us, part->to_us, (*finder)->hindsight());
-  if (!file->Read(&peak)) {
-    *code = kExitFailed;
-    return false;
-  }
+  if (!run->Read(&peak)) return false;
   part->peak_us = peak.time_us();
   part->peak_bytes = peak.bytes();
   return true;
@@ -191,35 +184,26 @@ bool FindPart(const RangeOptions& range, RereadFile* file,
 std::unique_ptr<TimelineReplay> ReadPart(const TimelineOptions& options,
                                          const Part& part, bool held,
                                          const RunMoments& finder,
-                                         RereadFile* file,
-                                         const Console& console, int* code) {
+                                         RunReading* run) {
   std::vector<uint64_t> moments =
       EvenMoments(part.from_us, part.to_us, part.peak_us);
   std::unique_ptr<TimelineReplay> replay;
   if (held) {
     replay = std::make_unique<HeldTimelineReplay>(
-        *options.by, std::move(moments), part.peak_us, file->fd(),
+        *options.by, std::move(moments), part.peak_us, run->file()->fd(),
         finder.hindsight());
   } else {
     replay = std::make_unique<TimelineReplay>(*options.by, std::move(moments),
                                               finder.hindsight());
   }
   replay->KeepThreads(options.thread());
-  *code = kExitFailed;
-  if (!file->Read(replay.get())) return nullptr;
-  *code = kExitUsage;
-  if (replay->by_scan() && !held && !options.thread().empty()) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": --thread: pages were scanned: nobody saw which "
-                             "thread touched them (--owner heap has who "
-                             "allocated)"));
-    return nullptr;
-  }
-  if (SayNoThread(&replay->threads(), file->shown_name(), console)) {
-    return nullptr;
-  }
-  *code = file->code();
-  return replay;
+  const bool is_known =
+      run->Read(replay.get()) &&
+      run->Has(!replay->by_scan() || held || options.thread().empty(),
+               "--thread: pages were scanned: nobody saw which thread touched "
+               "them (--owner heap has who allocated)") &&
+      run->HasThread(&replay->threads());
+  return is_known ? std::move(replay) : nullptr;
 }
 
 // What threads are called is all that it keeps.
@@ -231,31 +215,17 @@ class ThreadNames final : public ReplayVisitor {
 
 }  // namespace
 
-bool DrawRss(const TimelineOptions& options, RereadFile* file,
-             const Console& console, Drawing* drawing, int* code) {
-  auto finder = RunMoments::Of(ReadingOf(file));
-  *code = kExitFailed;
+bool DrawRss(const TimelineOptions& options, RunReading* run,
+             Drawing* drawing) {
+  auto finder = run->ReadMoments();
   if (finder == nullptr) return false;
-  *code = kExitOk;
-  if (!options.by.has_value()) {
-    return DrawRssAndHeap(*finder, file, console, drawing, code);
-  }
-  if (!file->Has(Recorded::kPages)) {
-    *code = file->code();
-    return false;
-  }
+  if (!options.by.has_value()) return DrawRssAndHeap(*finder, run, drawing);
   Part part;
-  if (!FindPart(options.range, file, console, &finder, &part, code)) {
-    return false;
-  }
+  if (!FindPart(options.range, run, &finder, &part)) return false;
   // Memory is charged to who holds it, if that is known.
   const bool held =
-      options.held.value_or(file->recorded().Has(Recorded::kHeap));
-  if (held && !file->Has(Recorded::kHeap)) {
-    *code = file->code();
-    return false;
-  }
-  auto replay = ReadPart(options, part, held, *finder, file, console, code);
+      options.held.value_or(run->file()->recorded().Has(Recorded::kHeap));
+  auto replay = ReadPart(options, part, held, *finder, run);
   if (replay == nullptr) return false;
   SeriesChoice choice = {.top = options.top.value_or(kUsualTop),
                          .view = options.view()};
@@ -271,31 +241,28 @@ bool DrawRss(const TimelineOptions& options, RereadFile* file,
   return true;
 }
 
-int PrintLanes(const TimelineOptions& options, RereadFile* file,
-               const Console& console, OutputBuffer* output) {
-  int code = kExitOk;
+bool PrintLanes(const TimelineOptions& options, RunReading* run,
+                OutputBuffer* output) {
   MomentRange range;
-  if (!options.range.Find(file, console, &range, &code)) return code;
-  const uint64_t to_us = std::min(range.to_us, LastMomentOf(file));
+  if (!run->Find(options.range, &range)) return false;
+  const uint64_t to_us = std::min(range.to_us, LastMomentOf(run->file()));
   ThreadNames names;
   ThreadFilter wanted(options.thread(), &names.index());
-  if (wanted.any() && !file->Read(&names)) return kExitFailed;
-  if (SayNoThread(&wanted, file->shown_name(), console)) return kExitUsage;
+  if (wanted.any() && !run->Read(&names)) return false;
+  if (!run->HasThread(&wanted)) return false;
   LaneLevels levels(to_us, kReadColumns, range.from_us,
                     options.range.to.has_value());
   levels.KeepThreads([&](uint32_t thread) { return wanted.Keeps(thread); });
-  if (!ReadLanes(file, &levels)) return kExitFailed;
+  if (!ReadLanes(run->file(), &levels)) return run->Fail(kExitFailed);
   const LaneChart chart =
       ThreadLanes(levels, options.top.value_or(kUsualLanes));
-  if (chart.lanes.empty()) {
-    console.Say(absl::StrCat(file->shown_name(),
-                             ": nobody saw what threads did: record calls "
-                             "(--min-drss 0), page faults, heap events, the "
-                             "GIL, states or tasks"));
-    return file->whole() ? kExitUsage : file->code();
+  if (!run->Has(!chart.lanes.empty(),
+                "nobody saw what threads did: record calls (--min-drss 0), "
+                "page faults, heap events, the GIL, states or tasks")) {
+    return false;
   }
   PrintSvg(chart, output);
-  return std::max(code, file->code());
+  return true;
 }
 
 }  // namespace pymemrun

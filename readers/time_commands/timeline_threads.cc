@@ -45,12 +45,11 @@ struct Peak {
 // Reads what threads did by the best that a run has, and then who was highest.
 class ThreadReader {
  public:
-  ThreadReader(const TimelineOptions& options, RereadFile* file,
-               const Console& console)
-      : options_(options), file_(*file), console_(console) {}
+  ThreadReader(const TimelineOptions& options, RunReading* run)
+      : options_(options), run_(*run), file_(*run->file()) {}
 
-  // False: said; *code is what to exit with.
-  bool Read(Drawing* drawing, int* code);
+  // False: said; the run has the exit code.
+  bool Read(Drawing* drawing);
 
  private:
   // What was read; nothing: that cannot be, or the run does not tell.
@@ -68,8 +67,8 @@ class ThreadReader {
   size_t top() const { return options_.top.value_or(kUsualTop); }
 
   const TimelineOptions& options_;
+  RunReading& run_;
   RereadFile& file_;
-  const Console& console_;
   std::unique_ptr<RunMoments> finder_;
   MomentRange range_;
   Header header_;
@@ -320,38 +319,30 @@ void ThreadReader::Draw(Drawing* drawing) {
   for (const Peak& peak : peaks_) chart.marks.push_back(MarkOf(peak, chart));
 }
 
-bool ThreadReader::Read(Drawing* drawing, int* code) {
-  *code = kExitFailed;
-  finder_ = RunMoments::Of(ReadingOf(&file_));
+bool ThreadReader::Read(Drawing* drawing) {
+  finder_ = run_.ReadMoments();
   if (finder_ == nullptr) return false;
-  *code = kExitUsage;
   ThreadFilter threads(options_.thread(), &finder_->index());
-  if (SayNoThread(&threads, file_.shown_name(), console_)) return false;
-  *code = kExitOk;
-  if (!FindRange(options_.range.from, options_.range.to, &file_, console_,
-                 &finder_, &range_, code)) {
-    return false;
+  int code = kExitOk;
+  if (!run_.HasThread(&threads)) return false;
+  if (!FindRange(options_.range.from, options_.range.to, run_.file(),
+                 run_.console(), &finder_, &range_, &code)) {
+    return run_.Fail(code);
   }
   range_.to_us =
       std::min(range_.to_us, std::max(finder_->EndUs(), uint64_t{1}));
   const Found found = ReadBest();
-  if (found == Found::kNothing) {
-    console_.Say(absl::StrCat(file_.shown_name(),
-                              ": has neither page faults nor heap events nor "
-                              "events of calls: nobody saw which thread took "
-                              "memory"));
-    *code = file_.whole() ? kExitUsage : file_.code();
+  if (found == Found::kFailed || !ReadRss()) return run_.Fail(kExitFailed);
+  if (!run_.Has(found == Found::kRead,
+                "has neither page faults nor heap events nor events of calls: "
+                "nobody saw which thread took memory")) {
     return false;
   }
-  *code = kExitFailed;
-  if (found == Found::kFailed) return false;
-  if (!ReadRss()) return false;
   if (options_.as_svg) {
-    if (!FindCalls()) return false;
+    if (!FindCalls()) return run_.Fail(kExitFailed);
     if (!knows_calls_) FindHighest();
     Draw(drawing);
   }
-  *code = file_.code();
   drawing->curves = std::move(found_.curves);
   drawing->names.push_back(std::move(names_));
   return true;
@@ -359,13 +350,9 @@ bool ThreadReader::Read(Drawing* drawing, int* code) {
 
 }  // namespace
 
-bool DrawThreads(TimelineOptions* options, RereadFile* file,
-                 const Console& console, Drawing* drawing, int* code) {
-  if (!options->attribution.Read(file, console)) {
-    *code = kExitUsage;
-    return false;
-  }
-  return ThreadReader(*options, file, console).Read(drawing, code);
+bool DrawThreads(TimelineOptions* options, RunReading* run, Drawing* drawing) {
+  options->attribution.Read(run->file());
+  return ThreadReader(*options, run).Read(drawing);
 }
 
 }  // namespace pymemrun

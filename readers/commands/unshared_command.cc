@@ -135,7 +135,10 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
       ++brief;
     } else {
       console.Say(
-          absl::StrCat(file.shown_name, ": ", LackText(Recorded::kFaults)));
+          absl::StrCat(file.shown_name, ": ",
+                       header.page_scan()
+                           ? "pages were scanned: nobody saw who wrote to them"
+                           : LackText(Recorded::kFaults)));
     }
   }
   if (brief > 0) {

@@ -81,9 +81,6 @@ void SayLine(const char* line) {
 void TellStart(ControlPage* page, HotState& hot) {
   page->start.hears_gc_runs = Counters::hears_gc_runs() ? 1 : 0;
   page->start.free_threaded = IsFreeThreaded() ? 1 : 0;
-  page->start.own_bytes = OwnMemory::ResidentBytes();
-  page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
-  page->start.since_fork_bytes = Forks::GrownPages() * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
   page->start.tsc = start.stamp;
   page->start.monotonic_ns = start.monotonic_ns;
@@ -93,6 +90,11 @@ void TellStart(ControlPage* page, HotState& hot) {
   hot.row_tsc = page->start.tsc;
   hot.row_number = ~uint64_t{0};
   hot.current_thread = ~0u;  // no thread has had an event
+  // Last: a forked child takes faults on our own code, too, and each brings up
+  // to 16 pages.
+  page->start.own_bytes = OwnMemory::ResidentBytes();
+  page->start.since_fork_bytes = Forks::GrownPages() * page->page_bytes;
+  page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   PageEvents::StartStacks();
   page->start_state.store(1, std::memory_order_release);
   page->wake_collector.fetch_add(1, std::memory_order_release);

@@ -138,6 +138,8 @@ bool TopCommand::Open(const Console& console, Input* input, int* code) const {
   MomentRange range;
   if (!range_.Find(file, console, &range, &why)) return failed(why);
   input->range = TimeRange::OfMicros(range.from_us, range.to_us);
+  // What is of that very moment is of the next range: halves make a whole.
+  if (range.to_us != ReplayVisitor::kEnd) --input->range.end_ns;
   FirstReading first;
   if (!WantsCaused()) return file->Read(&first) || failed(kExitFailed);
   const auto finder = FindPeak(file);

@@ -160,6 +160,12 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
 
 int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
+  const std::string problem =
+      table_.view.Problem(by_ != GroupBy::kPackage, HasLines(by_));
+  if (table_.view.chooses_places() && !problem.empty()) {
+    console.Usage(problem);
+    return kExitUsage;
+  }
   const std::vector<OneFile> files = ReadAll(console, &code);
   if (files.empty()) return code;
   SettleAll(console, files);

@@ -273,7 +273,7 @@ TEST_F(UnsharedReportTest, WhatIsNotKnownIsSaid) {
   printed = Report({"unshared", At("run.pb")});
   EXPECT_EQ(printed.code, 2);
   EXPECT_THAT(printed.err,
-              AllOf(HasSubstr("run.11.pb: has no page faults: record"),
+              AllOf(HasSubstr("run.11.pb: pages were scanned"),
                     HasSubstr(": 1 forked process ended before"),
                     Not(HasSubstr("no process was"))));
 }
@@ -338,6 +338,10 @@ TEST_F(UnsharedReportTest, ChoosesSortsAndCuts) {
   EXPECT_EQ(none.code, 0);
   EXPECT_THAT(none.err, testing::EndsWith(": --file leaves no row\n"));
   EXPECT_EQ(Report({"unshared", At("run.pb"), "--pid", "13"}).code, 2);
+  const Printed packages =
+      Report({"unshared", At("run.pb"), "--by", "package", "--file", "*"});
+  EXPECT_EQ(packages.code, 2);
+  EXPECT_EQ(packages.out, "");
 }
 
 }  // namespace

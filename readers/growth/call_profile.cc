@@ -38,15 +38,10 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
     if (row.number != 0) first_rss_bytes_ -= row.drss_bytes;
     base_rss_bytes_ = first_rss_bytes_;
   }
-  if (range_.BeginsBetween(row.time_us, TimeRange::kMostMicros)) {
-    first_rss_bytes_ = row.rss_bytes;
-  }
-  if (any_row_ && range_.EndsBetween(last_.time_us, row.time_us)) {
-    end_rss_bytes_ = last_.rss_bytes;
-  }
+  const bool counts = !range_.has_value() || IsInRange(row);
   if (!row.context) {
     const int64_t change = ChangeOf(row);
-    if (!range_.HasMicros(row.time_us)) {
+    if (!counts) {
       // Only what comes next is measured against it.
     } else if (filter_.has_value() && !filter_->Keeps(row.thread)) {
       other_threads_.Add(change);
@@ -57,6 +52,17 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
   }
   last_ = row;
   any_row_ = true;
+}
+
+// And keeps what RSS was at the range's ends.
+bool CallProfile::IsInRange(const Row& row) {
+  if (range_->BeginsBetween(row.time_us, TimeRange::kMostMicros)) {
+    first_rss_bytes_ = row.rss_bytes;
+  }
+  if (any_row_ && range_->EndsBetween(last_.time_us, row.time_us)) {
+    end_rss_bytes_ = last_.rss_bytes;
+  }
+  return range_->HasMicros(row.time_us);
 }
 
 void CallProfile::Charge(const Row& row, int64_t change,

@@ -100,6 +100,7 @@ class CallProfile {
   static constexpr uint32_t kMaxIds = 1 << 21;
   template <typename Total>
   static Total* Slot(uint32_t id, std::vector<Total>* table);
+  bool IsInRange(const Row& row);
   void Charge(const Row& row, int64_t change, const RunIndex& index);
   void ChargeSite(const Row& row, int64_t change, const RunIndex& index);
   void ChargeCaller(const Row& row, uint32_t caller, int64_t change,
@@ -111,9 +112,9 @@ class CallProfile {
   uint64_t first_rss_bytes_ = 0;  // 0: not known
   bool since_logged_ = false;
   bool any_row_ = false;
-  TimeRange range_;
-  uint64_t end_rss_bytes_ = 0;  // of the range, once a row is behind it
-  Row last_ = {};               // if any_row_
+  std::optional<TimeRange> range_;  // nothing: all times
+  uint64_t end_rss_bytes_ = 0;      // of the range, once a row is behind it
+  Row last_ = {};                   // if any_row_
   // Where the growth of the next row begins, if it counts from the last logged
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;

@@ -120,18 +120,5 @@ TEST(RunNeedsTest, ADefaultIsAskedForUnlessAnOptionExceptsIt) {
   EXPECT_EQ(Report({"timeline", file.path(), "--by", "heap"}).err, "");
 }
 
-TEST(RunNeedsTest, ScannedPagesAreNoFaults) {
-  StringSink sink;
-  RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_forked(true);
-  header.set_page_scan(true);
-  builder.AddHeader(header);
-  builder.Flush();
-  TempFile file(sink.contents());
-  EXPECT_THAT(Report({"unshared", file.path()}).err,
-              HasSubstr(LackText(Recorded::kFaults)));
-}
-
 }  // namespace
 }  // namespace pymemrun

@@ -183,7 +183,7 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
                    [](const Input& input) { return input.caused != nullptr; }));
   ProfileTable profile(
       by_, is_caused ? Attribution::kCaused : Attribution::kObserved);
-  OwnCost cost;
+  OwnCost cost = {.of_part = range_.any()};
   bool any = false;
   for (const Input& input : inputs) {
     any |= Add(input, console, &code, &profile, &cost);

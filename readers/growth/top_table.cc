@@ -67,7 +67,10 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
         profile.of() == Attribution::kObserved ? kInNoRow : kUnattributed,
         unseen);
   }
-  maker.Add(TracingCells(by, cost), {{}, {.growth_bytes = cost.bytes}, false});
+  if (!cost.of_part) {
+    maker.Add(TracingCells(by, cost),
+              {{}, {.growth_bytes = cost.bytes}, false});
+  }
   return maker.Take();
 }
 

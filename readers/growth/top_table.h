@@ -15,6 +15,7 @@ struct OwnCost {
   uint64_t bytes = 0;
   uint64_t frames_made = 0;
   uint64_t bound_made = 0;
+  bool of_part = false;  // the table is of a part of the run: it is not told
 };
 
 // The places, most growth first, at most `limit` of them (0: all). Below them

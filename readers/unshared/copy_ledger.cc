@@ -11,6 +11,8 @@ namespace {
 
 // The only owner there is: the parent.
 constexpr uint32_t kParent = 1;
+// What is taken from a file's header is bounded.
+constexpr uint32_t kMaxGroup = 1u << 20;
 void Nothing(const PageMap::Run&) {}
 
 }  // namespace
@@ -162,7 +164,8 @@ std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
 }
 
 ParentPages::ParentPages(const Header& parent,
-                         const std::vector<CopyLedger*>& children) {
+                         const std::vector<CopyLedger*>& children)
+    : group_pages_(std::clamp(parent.page_weight(), 1u, kMaxGroup)) {
   const uint64_t start_ns = parent.start_monotonic_ns();
   for (CopyLedger* const child : children) {
     const uint64_t child_ns = child->header().start_monotonic_ns();
@@ -178,7 +181,9 @@ void ParentPages::SettleUntil(uint64_t time_us) {
        ++next_) {
     RangeCursor ranges(model().ranges());
     children_[next_].second->SettleEarly([&](uint64_t page) {
-      return model().pages().At(page).owner != 0 ||
+      // Of a group one page was recorded, and the child may have another.
+      const uint64_t group = page - page % group_pages_;
+      return model().pages().Covered(group, group + group_pages_) > 0 ||
              ranges.Find(page) != nullptr;
     });
   }

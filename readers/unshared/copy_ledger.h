@@ -124,6 +124,7 @@ class ParentPages final : public ResidentReplay {
   void OnTime(uint64_t time_us) override { SettleUntil(time_us); }
   void SettleUntil(uint64_t time_us);
 
+  const uint64_t group_pages_;
   std::vector<std::pair<uint64_t, CopyLedger*>> children_;  // by their begin
   size_t next_ = 0;
 };

@@ -184,6 +184,24 @@ TEST_F(UnsharedReportTest, TheParentsFileTellsWhichEarlyPagesWereItsOwn) {
                                 HasSubstr(",11,4096000,"))));
 }
 
+TEST_F(UnsharedReportTest, ASampledParentKnowsOnePageOfAGroup) {
+  OneProcess parent(10, 1, false, 10);
+  for (uint64_t group = 10; group < 20; ++group) {
+    parent.Came(1000, 10 * group + group % 7, 1, 1, false, 10);
+  }
+  parent.Write(At("run.pb"));
+  OneProcess child(11, 10, false, 10);
+  child.Came(100, 100, 60, 1);   // all of them, before it is sampled
+  child.Came(300, 2000, 30, 2);  // new
+  child.builder.AddResidency(
+      500, 900, 0, {{100, 100, 1, false, false}, {2000, 30, 1, false, false}});
+  child.Write(At("run.11.pb"));
+  EXPECT_THAT(Csv(),
+              ElementsAre(StartsWith("file,"),
+                          AllOf(StartsWith("/job.py,5,work,write,245760"),
+                                HasSubstr(",11,409600,"))));
+}
+
 TEST_F(UnsharedReportTest, SampledPagesStandForOthers) {
   OneProcess child(11, 10, false, 10);
   child.Begin();
@@ -272,10 +290,9 @@ TEST_F(UnsharedReportTest, WhatIsNotKnownIsSaid) {
   brief.Write(At("run.12.pb"));
   printed = Report({"unshared", At("run.pb")});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err,
-              AllOf(HasSubstr("run.11.pb: pages were scanned"),
-                    HasSubstr(": 1 forked process ended before"),
-                    Not(HasSubstr("no process was"))));
+  EXPECT_THAT(printed.err, AllOf(HasSubstr("run.11.pb: pages were scanned"),
+                                 HasSubstr(": 1 forked process ended before"),
+                                 Not(HasSubstr("no process was"))));
 }
 
 TEST_F(UnsharedReportTest, AnInterpreterMayNotTellWhenItCollects) {

@@ -59,14 +59,13 @@ struct PageMark {
 // older; exactly so if that touch names the sample's page and is not late. One
 // system call may fault a thousand times and is signalled once, with the first
 // address; the others' stacks are inferred from it. So are those of faults that
-// were not signalled, a whole call's among them: of those between two touches
-// the half that is nearer, by number, from each. Then every touch stands for as
-// many, a thread's first and last one too. (To go by the instruction makes more
-// of the single guesses right, and the sums of lines worse: errors no longer
-// cancel. It is done where a fault may have brought a huge page: those errors
-// are few and large.) Where no touch comes for 1 s after the thread's last
-// sample, the thread is dead or blocks the signal: then it is the last one
-// before.
+// were not signalled: of those between two touches the half that is nearer, by
+// number, from each. Then every touch stands for as many, a thread's first and
+// last one too. Where the thread paused in between, what came before that is
+// the earlier touch's. (To go by the instruction makes more of the single
+// guesses right, and sums of lines worse: errors no longer cancel. It is done
+// where a fault may have brought a huge page: few errors, and large.) After 1 s
+// without a touch the thread is dead, or blocks the signal: the last one's.
 //
 // What is given out waits until the oldest sample's stack is known, while at
 // most kMaxWaiting samples and touches wait with it. Not thread safe.
@@ -76,12 +75,11 @@ class PageMatcher {
   static constexpr uint64_t kPatienceNs = 1000000000;
   // A thread of Python's takes its first faults before it has its name.
   static constexpr uint64_t kNamePatienceNs = 200000000;
-
   explicit PageMatcher(uint32_t page_bytes);
 
-  // Samples before the touches that were read before them.
   void AddTouch(uint32_t thread, const PageTouch& touch);
-  void AddSamples(const std::vector<PageSample>& samples);
+  void AddSamples(
+      const std::vector<PageSample>& samples);  // before its touches
   void AddMark(const PageMark& mark);
 
   class Output {
@@ -111,15 +109,16 @@ class PageMatcher {
  private:
   struct Thread {
     std::deque<PageTouch> touches;
-    PageTouch last = {};  // the last one older than what waits; stack 0: none
     std::vector<PageTouch> asks;  // where it asked for huge pages
-    PageTouch asked = {};         // likewise
-    uint64_t loop_ns = 0;         // the latest fault since by its instruction
+    // The last ones older than what waits; stack 0: there is none.
+    PageTouch last = {}, asked = {};
+    uint64_t loop_ns = 0;     // the latest fault since by its instruction
+    uint64_t since_last = 0;  // samples given out
     std::deque<uint64_t> waiting_ns;  // of its samples, in order
-    uint64_t since_last = 0;          // samples given out
     uint64_t newest_sample_ns = 0;
-    uint64_t looked_ns = 0;  // the touch that was looked at last,
-    bool is_users = false;   // and whether no system call faulted there
+    uint64_t looked_ns = 0;  // the touch that was looked at last, and
+    bool is_users = false;   // whether no system call faulted there
+    uint64_t paused_before_ns = 0, resumed_ns = 0;  // see FindPause()
     // Of the last sample given out: its begin, and its end at the latest.
     FaultUnderWay fault = {};
     uint64_t fault_began_ns = 0, fault_over_ns = 0;
@@ -132,7 +131,8 @@ class PageMatcher {
   const PageTouch& TouchOf(const PageSample& sample, Thread* thread) const;
   bool NextIsUsers(uint32_t thread_id, Thread* thread) const;
   bool TellsOf(const PageSample& sample, const PageTouch& touch) const;
-  static bool IsNearerToLast(const Thread& thread);
+  static bool IsNearerToLast(const PageSample& sample, Thread* thread);
+  static void FindPause(Thread* thread);
   void ForgetThreads();
   uint64_t Step(uint64_t time_ns);
 

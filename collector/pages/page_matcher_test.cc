@@ -129,6 +129,24 @@ TEST_F(PageMatcherTest, HugePagesAreOfWhoAskedForThem) {
             "1:200=6? 1:201=6? 1:202=6? 1:203=6? 1:204=6");
 }
 
+// How many go without a signal follows from what was before the pause.
+TEST_F(PageMatcherTest, WhatCameBeforeAPauseIsOfTheTouchBeforeIt) {
+  constexpr uint64_t kMs = 1'000'000;
+  Sample(1, 8, 99);
+  Touch(1, 9, 99, 4);
+  Sample(1, 10, 100);
+  for (uint64_t i = 0; i < 3; ++i) Sample(1, 5 * kMs + i, 200 + i);
+  // Not the longest one.
+  for (uint64_t i = 0; i < 3; ++i) Sample(1, 8 * kMs + i, 300 + i);
+  Touch(1, 8 * kMs + 9, 302, 5);
+  // Nothing follows the touch but a pause.
+  for (uint64_t i = 0; i < 4; ++i) Sample(1, 20 * kMs + i, 400 + i);
+  Touch(1, 20 * kMs + 9, 403, 6);
+  EXPECT_EQ(Emit(kSecond),
+            "1:99=4 1:100=4? 1:200=5? 1:201=5? 1:202=5? 1:300=5? 1:301=5? "
+            "1:302=5 1:400=6? 1:401=6? 1:402=6? 1:403=6");
+}
+
 // The signal tells better: who asked for them need not be who touches them.
 TEST_F(PageMatcherTest, HugePagesAreOfWhoIsKnownToTouchThem) {
   AskForHugePages(1, 10, 5);

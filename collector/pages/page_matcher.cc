@@ -235,7 +235,7 @@ bool PageMatcher::IsNearerToLast(const PageSample& sample, Thread* thread) {
 }
 
 // Sets resumed_ns: where the longest pause between the last touch and the next
-// one ended, 0 if there is none; once for each two (paused_before_ns).
+// one ended, if it is long; once for each two (paused_before_ns).
 void PageMatcher::FindPause(Thread* thread) {
   const uint64_t until_ns = thread->touches.front().time_ns;
   if (thread->paused_before_ns == until_ns) return;

@@ -110,7 +110,7 @@ class PageMatcher {
   struct Thread {
     std::deque<PageTouch> touches;
     std::vector<PageTouch> asks;  // where it asked for huge pages
-    // The last ones older than what waits; stack 0: there is none.
+    // The last ones older than what waits; stack 0 means no such touch.
     PageTouch last = {}, asked = {};
     uint64_t loop_ns = 0;     // the latest fault since by its instruction
     uint64_t since_last = 0;  // samples given out

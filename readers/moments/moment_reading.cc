@@ -23,30 +23,28 @@ void SayNoMoment(const absl::Status& status, absl::string_view option,
   *code = std::max(*code, is_said ? kExitFailed : kExitUsage);
 }
 
-// As FindMoment(), whatever is known of it.
-std::optional<FoundMoment> Find(const RunMoments& moments, const Moment& moment,
-                                absl::string_view option, RereadFile* file,
-                                const Console& console, int* code) {
-  auto found = moments.Find(moment, ReadingOf(file));
-  if (found.ok()) return *std::move(found);
-  SayNoMoment(found.status(), option, *file, console, code);
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::optional<FoundMoment> FindMoment(const RunMoments& moments,
-                                      const Moment& moment, RereadFile* file,
-                                      const Console& console, int* code) {
-  auto found = Find(moments, moment, "--at", file, console, code);
+absl::StatusOr<FoundMoment> MomentOf(const RunMoments& moments,
+                                     const Moment& moment, RereadFile* file) {
+  auto found = moments.Find(moment, ReadingOf(file));
   const uint64_t known_us = moments.KnownUntilUs();
-  if (!found.has_value() || !found->is_last || known_us == moments.EndUs()) {
+  if (!found.ok() || !found->is_last || known_us == moments.EndUs()) {
     return found;
   }
   return FoundMoment{known_us,
                      absl::StrCat("the last reading of RSS, ",
                                   HumanSeconds(moments.EndUs() - known_us),
                                   " before ", found->name)};
+}
+
+std::optional<FoundMoment> FindMoment(const RunMoments& moments,
+                                      const Moment& moment, RereadFile* file,
+                                      const Console& console, int* code) {
+  auto found = MomentOf(moments, moment, file);
+  if (found.ok()) return *std::move(found);
+  SayNoMoment(found.status(), "--at", *file, console, code);
+  return std::nullopt;
 }
 
 bool FindRange(const std::optional<Moment>& from,
@@ -67,9 +65,12 @@ bool FindRange(const std::optional<Moment>& from,
       *code = kExitFailed;
       return false;
     }
-    const auto found = Find(**moments, *bound, is_end ? "--to" : "--from", file,
-                            console, code);
-    if (!found.has_value()) return false;
+    const auto found = (*moments)->Find(*bound, ReadingOf(file));
+    if (!found.ok()) {
+      SayNoMoment(found.status(), is_end ? "--to" : "--from", *file, console,
+                  code);
+      return false;
+    }
     bound_us = is_end ? found->UntilUs() : found->time_us;
   }
   *code = std::max(*code, kExitUsage);

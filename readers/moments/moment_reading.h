@@ -14,7 +14,12 @@
 
 namespace pymemrun {
 
-// A moment at which it is known what was resident. Nothing: the run has no such
+// A moment at which it is known what was resident. kDataLoss: the file could
+// not be read, which has been said; another: the run has no such moment, and
+// the message is why.
+absl::StatusOr<FoundMoment> MomentOf(const RunMoments& moments,
+                                     const Moment& moment, RereadFile* file);
+// The same, where it is to be said. Nothing: the run has no such
 // moment, which has been said; *code is at least what the program is to exit
 // with.
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,

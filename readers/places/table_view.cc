@@ -130,6 +130,24 @@ absl::Status NoColumn(const Table& table, absl::string_view name) {
       ", found '", TerminalText(name), "'"));
 }
 
+// The first `count` rows. Names rise, figures fall, if nothing else is said.
+absl::Status SortRows(const std::string& sort, size_t count, Table* table) {
+  const SortOrder order = SortOrder::Of(sort);
+  const auto found = ColumnOf(*table, order.column);
+  if (!found.has_value()) return NoColumn(*table, sort);
+  const size_t by = *found;
+  const auto begin = table->rows.begin(), end = begin + count;
+  const bool rises =
+      order.rises.value_or(IsName(table->headings[by]) ||
+                           std::none_of(begin, end, [by](const auto& row) {
+                             return NumberOf(row[by]).has_value();
+                           }));
+  std::stable_sort(begin, end, [by, rises](const auto& a, const auto& b) {
+    return ComesFirst(a[by], b[by], rises);
+  });
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 SortOrder SortOrder::Of(absl::string_view sort) {
@@ -184,14 +202,10 @@ absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
         });
   }
   if (!sort.empty()) {
-    const SortOrder order = SortOrder::Of(sort);
-    const auto by = ColumnOf(*table, order.column);
-    if (!by.has_value()) return NoColumn(*table, sort);
-    const bool rises = order.rises.value_or(IsName(table->headings[*by]));
-    std::stable_sort(table->rows.begin(), listed,
-                     [by, rises](const auto& a, const auto& b) {
-                       return ComesFirst(a[*by], b[*by], rises);
-                     });
+    if (absl::Status s = SortRows(sort, listed - table->rows.begin(), table);
+        !s.ok()) {
+      return s;
+    }
   }
   const auto most = static_cast<uint64_t>(listed - table->rows.begin());
   const size_t kept = limit == 0 ? most : std::min(limit, most);

@@ -144,6 +144,23 @@ TEST(TableViewTest, BothOrders) {
   EXPECT_THAT(wrong.err, HasSubstr("found 'size:asc'"));
 }
 
+TEST(TableViewTest, NamesRiseAndFiguresFall) {
+  const auto sorted = [](const std::string& by) {
+    Table table;
+    table.headings = {{"task"}, {"steps"}};
+    table.rows = {{"b", uint64_t{2}}, {Cell(), uint64_t{1}}, {"a", Cell()}};
+    table.places = table.rows.size();
+    TableView view;
+    view.sort = by;
+    EXPECT_TRUE(view.Apply(0, /*folds=*/false, &table).ok());
+    return table.rows;
+  };
+  EXPECT_EQ(std::get<std::string>(sorted("task")[0][0]), "a");
+  EXPECT_EQ(std::get<std::string>(sorted("task:desc")[0][0]), "b");
+  EXPECT_EQ(std::get<uint64_t>(sorted("steps")[0][1]), 2);
+  EXPECT_EQ(std::get<uint64_t>(sorted("steps:asc")[0][1]), 1);
+}
+
 TEST(TableViewTest, ListsFunctionsThatMatch) {
   const std::string run = HeapRun().Build();
   const std::string others = "<other places>,,";

@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <functional>
 
+#include "absl/strings/str_cat.h"
+#include "text/terminal_text.h"
+
 namespace pymemrun {
 namespace {
 
@@ -26,7 +29,12 @@ class JoinedCursor final : public RowCursor {
         cursor_ = open_(runs_[run_].relation.get());
       }
       const absl::StatusOr<bool> more = cursor_->Next();
-      if (!more.ok() || *more) return more;
+      if (!more.ok()) {
+        return absl::Status(more.status().code(),
+                            absl::StrCat(TerminalText(runs_[run_].run), ": ",
+                                         more.status().message()));
+      }
+      if (*more) return true;
       cursor_ = nullptr;
       ++run_;
     }

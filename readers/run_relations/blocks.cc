@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "readers/heap/heap_places.h"
 #include "readers/moments/moment_reading.h"
@@ -16,31 +19,53 @@ struct LiveBlock {
   uint32_t source;
 };
 
+// Reads as far as the event after which most was alive. Others may be of the
+// same microsecond.
+class UntilHeapPeak final : public HeapReplay {
+ public:
+  // `found`: has read the whole run.
+  explicit UntilHeapPeak(const HeapModel& found)
+      : time_us_(found.peak_us()), bytes_(found.peak_bytes()) {}
+
+ private:
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      // A forked process may have had most when it began.
+      if (model().peak_us() == time_us_ && model().peak_bytes() == bytes_) {
+        EndAt(time_us_);
+        return false;
+      }
+      HeapReplay::OnHeap(events + i, 1);
+    }
+    return true;
+  }
+
+  const uint64_t time_us_;
+  const double bytes_;
+};
+
 // What was alive at a moment, by address. Without tracing's own.
 class LiveBlocks {
  public:
-  // Null: it is not known, which has been said.
-  static std::unique_ptr<LiveBlocks> Read(RelationRun* run) {
-    int code = kExitOk;
-    std::vector<HeapMoment> found =
-        FindHeapMoments({run->at()}, run->file(), run->console(), &code);
-    if (found.empty()) return nullptr;
-    HeapMoments moment(std::move(found), /*to_end=*/true);
-    if (!run->file()->Read(&moment)) return nullptr;
-    auto blocks = std::make_unique<LiveBlocks>();
-    blocks->replay_.KnowWaits(moment.moment(0).waits);
-    blocks->replay_.LookAt(moment.TimeOf(0), [&blocks] { blocks->Look(); });
-    return run->file()->Read(&blocks->replay_) ? std::move(blocks) : nullptr;
+  static absl::StatusOr<std::unique_ptr<LiveBlocks>> Read(RelationRun* run) {
+    const absl::StatusOr<HeapMoment> at =
+        FindHeapMoment(run->at(), ReadingOf(run->file()));
+    if (!at.ok()) return RelationRun::NoMoment(at.status());
+    std::unique_ptr<HeapReplay> replay =
+        std::make_unique<HeapMoments>(std::vector<HeapMoment>{*at});
+    if (!run->file()->Read(replay.get())) return RelationRun::NotRead();
+    if (at->kind == HeapMoment::kPeak) {
+      auto again = std::make_unique<UntilHeapPeak>(replay->model());
+      again->KnowWaits(at->waits);
+      replay = std::move(again);
+      if (!run->file()->Read(replay.get())) return RelationRun::NotRead();
+    }
+    return std::make_unique<LiveBlocks>(std::move(replay));
   }
-  const std::vector<LiveBlock>& all() const { return all_; }
-  const HeapSource::Key& KeyOf(const LiveBlock& block) const {
-    return replay_.model().sources()[block.source].key;
-  }
-  const RunIndex& index() const { return replay_.index(); }
 
- private:
-  void Look() {
-    const HeapModel& model = replay_.model();
+  explicit LiveBlocks(std::unique_ptr<HeapReplay> replay)
+      : replay_(std::move(replay)) {
+    const HeapModel& model = replay_->model();
     for (const auto& [address, block] : model.blocks()) {
       if (!model.sources()[block.source].counts()) continue;
       all_.push_back(
@@ -50,8 +75,14 @@ class LiveBlocks {
       return a.address < b.address;
     });
   }
+  const std::vector<LiveBlock>& all() const { return all_; }
+  const HeapSource::Key& KeyOf(const LiveBlock& block) const {
+    return replay_->model().sources()[block.source].key;
+  }
+  const RunIndex& index() const { return replay_->index(); }
 
-  HeapReplay replay_;
+ private:
+  const std::unique_ptr<HeapReplay> replay_;
   std::vector<LiveBlock> all_;
 };
 
@@ -117,21 +148,19 @@ class Blocks final : public NumberedRelation<BlockRow> {
 
  private:
   absl::StatusOr<uint64_t> End() override {
-    if (!was_read_) blocks_ = LiveBlocks::Read(run_);
-    was_read_ = true;
-    if (blocks_ == nullptr) {
-      return absl::InvalidArgumentError("blocks: the moment is not known");
-    }
-    return blocks_->all().size();
+    if (!blocks_.has_value()) blocks_ = LiveBlocks::Read(run_);
+    if (!blocks_->ok()) return blocks_->status();
+    return all().all().size();
   }
   BlockRow RowAt(uint64_t number, std::string* made) override {
-    const LiveBlock& block = blocks_->all()[number];
-    return {block, blocks_->KeyOf(block), blocks_->index(), made};
+    const LiveBlock& block = all().all()[number];
+    return {block, all().KeyOf(block), all().index(), made};
   }
+  const LiveBlocks& all() const { return ***blocks_; }
 
   RelationRun* const run_;
-  std::unique_ptr<LiveBlocks> blocks_;
-  bool was_read_ = false;
+  // Nothing: not read yet.
+  std::optional<absl::StatusOr<std::unique_ptr<LiveBlocks>>> blocks_;
 };
 
 }  // namespace

@@ -136,6 +136,7 @@ class TaskDefinitions final : public NumberedRelation<TaskRow> {
                           kTaskColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return run_->tasks().size(); }
+  std::string Missing() override { return run_->Lacks(Recorded::kTasks); }
 
  private:
   absl::StatusOr<uint64_t> End() override { return run_->tasks().size(); }

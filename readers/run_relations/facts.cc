@@ -118,12 +118,13 @@ std::unique_ptr<Relation> MarksRelation(const RelationRun* run) {
 std::unique_ptr<Relation> CountersRelation(const RelationRun* run) {
   return MakeEventRelation<CounterCursor>(
       {"counters", "a value that the program gave a counter", kCounterColumns},
-      run);
+      run, Recorded::kCounters);
 }
 
 std::unique_ptr<Relation> GcRunsRelation(const RelationRun* run) {
   return MakeEventRelation<GcRunCursor>(
-      {"gc_runs", "a run of the garbage collector", kGcColumns}, run);
+      {"gc_runs", "a run of the garbage collector", kGcColumns}, run,
+      Recorded::kCounters);
 }
 
 std::unique_ptr<Relation> SamplesRelation(const RelationRun* run) {

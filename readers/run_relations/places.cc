@@ -56,6 +56,12 @@ class Places final : public NumberedRelation<PlaceRow> {
              kColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1000; }
+  std::string Missing() override {
+    // Pages that were only scanned are some lines', too, as the answer has it.
+    return run_->Lacks(Recorded::kPages).empty()
+               ? ""
+               : run_->Lacks(Recorded::kThreadMemory);
+  }
 
  private:
   absl::StatusOr<uint64_t> End() override {

@@ -1,5 +1,6 @@
 #include "readers/run_relations/relation_run.h"
 
+#include "absl/strings/str_cat.h"
 #include "readers/moments/moment_reading.h"
 
 namespace pymemrun {
@@ -10,11 +11,8 @@ constexpr size_t kMostTasks = size_t{1} << 20;
 absl::StatusOr<RunAt> Find(const RelationRun& run) {
   const auto moments = RunMoments::Of(ReadingOf(run.file()));
   if (moments == nullptr) return RelationRun::NotRead();
-  int code = kExitOk;
-  auto found = FindMoment(*moments, run.at(), run.file(), run.console(), &code);
-  if (!found.has_value()) {
-    return absl::InvalidArgumentError("the moment is not known");
-  }
+  auto found = MomentOf(*moments, run.at(), run.file());
+  if (!found.ok()) return RelationRun::NoMoment(found.status());
   return RunAt{*std::move(found), moments->hindsight()};
 }
 
@@ -32,6 +30,11 @@ std::unique_ptr<RelationRun> RelationRun::Read(const std::string& path,
 
 absl::Status RelationRun::NotRead() {
   return absl::FailedPreconditionError("the run could not be read again");
+}
+
+absl::Status RelationRun::NoMoment(const absl::Status& status) {
+  if (absl::IsDataLoss(status)) return NotRead();
+  return absl::InvalidArgumentError(absl::StrCat("--at: ", status.message()));
 }
 
 const absl::StatusOr<RunAt>& RelationRun::FindAt() {

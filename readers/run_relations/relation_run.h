@@ -32,6 +32,8 @@ class RelationRun final : public ReplayVisitor {
                                            const Console& console);
   // What a relation says where a further reading fails.
   static absl::Status NotRead();
+  // Likewise, where the run has no such moment. `status`: of MomentOf().
+  static absl::Status NoMoment(const absl::Status& status);
 
   RereadFile* file() const { return file_.get(); }
   // Where is said what goes wrong.
@@ -39,7 +41,7 @@ class RelationRun final : public ReplayVisitor {
   const Header& header() const { return header_; }
   const Moment& at() const { return at_; }
   // Reads the file for it, the first time. Fails where the run has no such
-  // moment, which has been said.
+  // moment.
   const absl::StatusOr<RunAt>& FindAt();
   // Why it has none of these; empty: it has.
   std::string Lacks(Recorded what) const {

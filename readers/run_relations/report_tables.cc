@@ -236,7 +236,7 @@ const ReportSpec kReports[] = {
      std::nullopt},
     {"thread_memory",
      "a thread, and its memory: as threads has it, at the peak or at --at",
-     kGrowthColumns, ReadThreads, Recorded::kThreadMemory},
+     kGrowthColumns, ReadThreads, std::nullopt},
     {"gil_threads", "a thread, and its time with and without the GIL",
      kGilThreadColumns, ReadGil<GilRows::kThreads>, Recorded::kGil},
     {"gil_blockers", "who waited for the GIL, or a lock, and for whom",

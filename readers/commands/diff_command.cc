@@ -94,7 +94,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
       "github-action-benchmark).");
   table_.Add(app, 10);
   table_.AddSort(app);
-  AddFiles(app, "", &table_.view);
+  AddFilesOfPlaces(app, &table_.view);
   AddOwn(app);
   files_.AddOutput(app);
   Refuse(app, "--thread", "threads of two runs are compared with --by thread");

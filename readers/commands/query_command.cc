@@ -46,7 +46,8 @@ class QueryCommand final : public ReportCommand {
     files_.AddPid(app);
     AddMoment(app, &at_);
     table_.Add(app, 100,
-               lists ? "A row for each column." : "The rows of the answer.");
+               lists ? "A row for each column." : "The rows of the answer.",
+               "rows");
     app->add_flag("--tables", tables_,
                   "List the tables and their columns instead.");
     app->add_flag("--markdown", markdown_, "List them as a page of the docs.");

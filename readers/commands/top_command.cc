@@ -32,7 +32,7 @@ class TopCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     needs_.AddWith("--by task", Recorded::kTasks);
-    needs_.AddWith("--by task", Recorded::kGrowth);
+    needs_.AddWith("--by thread|task", Recorded::kGrowth);
     needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
     needs_.AddWith("--thread-attribution observed", Recorded::kCalls);
     files_.AddSeveral(app);
@@ -86,12 +86,6 @@ class TopCommand final : public ReportCommand {
   PlaceOptions table_;
   std::optional<Attribution> attribution_;
   RangeOptions range_;
-};
-
-// What is said of a file as it is read, and nothing more.
-class FirstReading final : public ReplayVisitor {
- public:
-  void Finish() override {}
 };
 
 std::string TopCommand::Meaning(bool is_caused) const {
@@ -159,11 +153,12 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
                                    input.range);
   if (facts == nullptr) return false;
   if (!(is_caused ? input.caused != nullptr : facts->HasCalls())) {
-    const Recorded lacking = is_caused                  ? Recorded::kFaults
-                             : attribution_.has_value() ? Recorded::kCalls
-                             : NeedsSteps()             ? Recorded::kGrowth
-                                                        : Recorded::kCalls;
-    console.Say(absl::StrCat(facts->shown_name(), ": ", LackText(lacking)));
+    const bool by_either =
+        !attribution_.has_value() && (by_ == GroupBy::kThread || NeedsSteps());
+    console.Say(absl::StrCat(facts->shown_name(), ": ",
+                             LackText(is_caused   ? Recorded::kFaults
+                                      : by_either ? Recorded::kGrowth
+                                                  : Recorded::kCalls)));
     *code = std::max(*code, kExitUsage);
     return false;
   }

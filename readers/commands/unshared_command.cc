@@ -40,7 +40,7 @@ class UnsharedCommand final : public ReportCommand {
                 GroupBy::kFile, GroupBy::kPackage},
                "Group by line (default; your code's), library-line (the "
                "innermost), function (Python's), file, package.");
-    AddFiles(app, "", &table_.view);
+    AddFilesOfPlaces(app, &table_.view);
     AddOwn(app);
     files_.AddOutput(app);
     SetUsualOptions(app, {"--by", "--limit", "--sort", "--csv", "--output"});
@@ -54,7 +54,6 @@ class UnsharedCommand final : public ReportCommand {
     std::string path, shown_name;
     std::unique_ptr<CopyLedger> ledger;
   };
-  bool CanChoose(const Console& console) const;
   std::vector<OneFile> ReadAll(const Console& console, int* code) const;
 
   GroupBy by_ = GroupBy::kLine;
@@ -159,17 +158,8 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
   return processes;
 }
 
-// Whether the places have the names to choose by; says so.
-bool UnsharedCommand::CanChoose(const Console& console) const {
-  const std::string problem =
-      table_.view.Problem(by_ != GroupBy::kPackage, HasLines(by_));
-  if (!problem.empty()) console.Usage(problem);
-  return problem.empty();
-}
-
 int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
-  if (!CanChoose(console)) return kExitUsage;
   const std::vector<OneFile> files = ReadAll(console, &code);
   if (files.empty()) return code;
   SettleAll(console, files);

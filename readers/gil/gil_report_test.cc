@@ -73,6 +73,15 @@ TEST(GilReportTest, APartOfTheTime) {
               HasSubstr("--to must be after --from"));
 }
 
+TEST(GilReportTest, WhatWasNotRecordedIsSaidBeforeTheRange) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.Flush();
+  EXPECT_THAT(GilReport(sink.contents(), {"--from", "1s"}).err,
+              AllOf(HasSubstr("has no GIL events"), Not(HasSubstr("--from"))));
+}
+
 TEST(GilReportTest, NamesOfStrangersAreMadeHarmless) {
   GilRun run;
   Record record;

@@ -206,8 +206,8 @@ TEST(TableViewTest, AColumnsNameComesBeforeATitle) {
 TEST(TableViewTest, AFilterThatLeavesNothingSaysWhereMoreIs) {
   const std::string run = HeapRun().Build();
   EXPECT_EQ(Of(run, "heap", {"--file", "nosuch"}).err,
-            "pymemreport: --file leaves no place; --by library-line has more, "
-            "those of libraries\n");
+            "pymemreport: --file leaves no place; --by library-line lists "
+            "those of libraries, too\n");
 }
 
 }  // namespace

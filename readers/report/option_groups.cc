@@ -70,6 +70,12 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
            &view->functions);
 }
 
+void AddFilesOfPlaces(CLI::App* app, TableView* view) {
+  AddFiles(app, "", view);
+  Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
+  Need(app, {"--function"}, "--by line|library-line|function");
+}
+
 void AddTasks(CLI::App* app, TableView* view) {
   AddGlobs(app, "--task", "tasks whose names match GLOB", &view->tasks);
 }
@@ -141,11 +147,9 @@ bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
 void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
   Add(app, usual);
   AddSort(app);
-  AddFiles(app, "", &view);
+  AddFilesOfPlaces(app, &view);
   AddTasks(app, &view);
   AddThread(app, &thread);
-  Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
-  Need(app, {"--function"}, "--by line|library-line|function");
   Need(app, {"--task"}, "--by task");
 }
 
@@ -162,7 +166,7 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       console.Say(
           absl::StrCat(view.LeavesNone(), "place",
                        by == GroupBy::kLine
-                           ? "; --by library-line has more, those of libraries"
+                           ? "; --by library-line lists those of libraries, too"
                            : ""));
     }
   }

@@ -66,6 +66,9 @@ struct TableOptions : FormatOptions {
 
 // --file, --exclude and --function. `what` is chosen by them: places, series.
 void AddFiles(CLI::App* app, const std::string& what, TableView* view);
+// The same of places, if --by groups them by what has files, or functions.
+// Behind AddGroupBy().
+void AddFilesOfPlaces(CLI::App* app, TableView* view);
 // --task, of places that are tasks.
 void AddTasks(CLI::App* app, TableView* view);
 

@@ -16,7 +16,14 @@ void RunReading::Say(absl::string_view message) const {
 }
 
 bool RunReading::Find(const RangeOptions& options, MomentRange* range) {
-  return file_ != nullptr && options.Find(file_.get(), console_, range, &code_);
+  if (file_ == nullptr) return false;
+  Console silent = console_;
+  silent.err_fd = -1;
+  int code = kExitOk;
+  if (options.Find(file_.get(), silent, range, &code)) return true;
+  // What the run lacks it has in no other range either.
+  FirstReading first;
+  return Read(&first) && options.Find(file_.get(), console_, range, &code_);
 }
 
 bool RunReading::Find(const RangeOptions& options, TimeRange* range) {

@@ -200,7 +200,9 @@ void PeakFinder::Take(uint64_t most_bytes) {
   if (bytes > peak_bytes_) {
     peak_bytes_ = bytes;
     peak_us_ = high_us_;
-    peak_known_bytes_ = high_known_bytes_;
+    // What was seen beyond that was not there: it is not known what was.
+    peak_known_bytes_ =
+        high_known_bytes_ - std::min(high_known_bytes_, high_bytes_ - bytes);
     peak_unseen_ = false;
   }
   high_bytes_ = 0;

@@ -81,6 +81,19 @@ TEST(PeakFinderTest, ThePeakStaysWhereAllOfItIsKnown) {
   EXPECT_EQ(run.Peak(), 1540u);
 }
 
+// What events made of RSS beyond VmHWM was not there: the answer is better.
+TEST(PeakFinderTest, WhatIsAboveVmHwmIsNotKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 1000, 1, false, false};
+  const ResidentRange came = {2000, 3, 1, false, false};
+  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
+  run.builder.AddPages(CamePages(100, 2000, 5, 1));
+  run.builder.AddPages({RangeEntry(200, PAGES_UNMAPPED, 2003, 2)});
+  run.builder.AddResidency(1000, 1010, 1003 * kPage, {before, came});
+  run.builder.AddProcess(2000, 1003 * kPage, 1003 * kPage);
+  EXPECT_EQ(run.Peak(), 1010u);
+}
+
 // 20 pages are there before. At 100 us the first page of each of four huge
 // pages comes. All are unmapped before the kernel is asked.
 struct HugeRun {

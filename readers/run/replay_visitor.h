@@ -33,6 +33,12 @@ class ReplayVisitor : public IndexingVisitor {
   DamageTeller* teller_ = nullptr;
 };
 
+// Asks for what is known of each file that was read, and nothing more.
+class FirstReading final : public ReplayVisitor {
+ public:
+  void Finish() override {}
+};
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_RUN_REPLAY_VISITOR_H_

@@ -47,7 +47,7 @@ constexpr ColumnOf<PageRow> kColumns[] = {
     {"inferred", kInteger, "1: the stack is not that of the moment",
      [](const PageRow& row) { return IntegerOf(row.of.owner->inferred); }},
     {"file", kText,
-     "of the innermost frame; nobody saw it where pages were scanned",
+     "of the innermost frame; empty where pages were scanned",
      [](const PageRow& row) { return row.File(row.of.owner->stack); }},
     {"line", kInteger, "of the innermost frame",
      [](const PageRow& row) { return row.Line(row.of.owner->stack); }},

@@ -16,7 +16,8 @@ constexpr uint64_t kRegularCostFactor = 50;
 constexpr uint64_t kHighCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
-constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
+constexpr uint64_t kStepFraction = 50;   // 2 % of RSS
+constexpr uint64_t kFoundFraction = 32;  // of a step
 
 constexpr int kTries = 3;
 constexpr size_t kMostFound = size_t{1} << 16;
@@ -45,6 +46,10 @@ bool ScanSchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
 
 bool ScanSchedule::IsNewHigh(uint64_t rss_bytes) const {
   return rss_bytes > highest_bytes_ + StepOf(highest_bytes_);
+}
+
+bool ScanSchedule::IsFoundHigh(uint64_t rss_bytes) const {
+  return rss_bytes > highest_bytes_ + StepOf(highest_bytes_) / kFoundFraction;
 }
 
 void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
@@ -79,7 +84,9 @@ void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
 // gone.
 void PageScanner::WriteFound() {
   for (const Found& found : std::exchange(found_, {})) {
-    if (last_.end_ns == 0 || !schedule_.IsNewHigh(found.rss_bytes)) continue;
+    if (last_.end_ns == 0 || !schedule_.IsFoundHigh(found.rss_bytes)) {
+      continue;
+    }
     schedule_.WasHigh(found.rss_bytes);
     ResidencyAnswer then = last_;
     then.begin_ns = then.end_ns =

@@ -26,6 +26,8 @@ class ScanSchedule {
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
   // Whether RSS is higher than at all answers, by what matters.
   bool IsNewHigh(uint64_t rss_bytes) const;
+  // The same of what was found, which took no question: by less.
+  bool IsFoundHigh(uint64_t rss_bytes) const;
   // So high it was meanwhile.
   void WasHigh(uint64_t rss_bytes) { highest_bytes_ = rss_bytes; }
   // An answer came, or none did (`rss_bytes` 0). `cpu_ns`: what it took.

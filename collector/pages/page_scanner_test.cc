@@ -150,12 +150,24 @@ TEST_F(PageScannerTest, AFileThatCameAndWentIsAnAnswerAtANewHigh) {
   EXPECT_EQ(answers_.all[2].time_us(), answers_.all[1].time_us() + 1);
   EXPECT_EQ(answers_.all[2].rss_bytes(), rss_bytes);
   EXPECT_EQ(answers_.Pages(2), answers_.Pages(0));
+  // A little more came between the last answer and the call.
+  item.rss_bytes = rss_bytes + 40 * kMiB + 4096;
+  Take(item);
+  scanner_.AskIfDue(0);
+  EXPECT_EQ(answers_.all.size(), 3u);
+  item.rss_bytes = rss_bytes + 40 * kMiB + 512 * 1024;
+  item.time_ns += kMs;
+  Take(item);
+  scanner_.AskIfDue(0);
+  ASSERT_EQ(answers_.all.size(), 5u);
+  EXPECT_EQ(answers_.all[3].rss_bytes(), item.rss_bytes);
   // Addresses that cannot be, as a hostile program may say.
   item.address = ~uint64_t{0xfff};
   item.rss_bytes = 2 * item.rss_bytes;
   Take(item);
   scanner_.AskIfDue(0);
-  EXPECT_EQ(answers_.Pages(3), answers_.Pages(0));
+  ASSERT_EQ(answers_.all.size(), 7u);
+  EXPECT_EQ(answers_.Pages(5), answers_.Pages(0));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ endfunction()
 
 # pymemrun_add_room_test(ROOM LIBS... [EXCEPT name...]): one GoogleTest program,
 # named after the part and the room, of all the room's *_test.cc; without those
-# named, which are programs of their own.
+# named, which are programs of their own. A room without tests has no program.
 function(pymemrun_add_room_test room)
   cmake_parse_arguments(A "" "" "LIBS;EXCEPT" ${ARGN})
   file(GLOB tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
@@ -95,8 +95,12 @@ function(pymemrun_add_room_test room)
   foreach(name IN LISTS A_EXCEPT)
     list(REMOVE_ITEM tests "${room}/${name}_test.cc")
   endforeach()
+  if(NOT tests)
+    return()
+  endif()
   get_filename_component(part "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   string(REGEX REPLACE "_\\.$" "" name "${part}_${room}")
+  string(REPLACE "/" "_" name "${name}")
   pymemrun_add_test(${name}_test SOURCES ${tests} LIBS ${A_LIBS} TIMEOUT 300)
 endfunction()
 

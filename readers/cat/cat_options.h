@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "readers/cat/row_filter.h"
-#include "readers/moments/moment.h"
 #include "readers/options/command_line.h"
-#include "readers/rows/columns.h"
+#include "readers/replay/moments/moment.h"
+#include "readers/replay/rows/columns.h"
 
 namespace pymemrun {
 

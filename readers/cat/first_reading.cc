@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/read_plan.h"
-#include "readers/moments/moment_reading.h"
+#include "readers/replay/moments/moment_reading.h"
 #include "readers/run/input_file.h"
 #include "readers/run/reread_file.h"
 

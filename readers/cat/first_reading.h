@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "readers/cat/cat_options.h"
+#include "readers/replay/threads/thread_drss.h"
 #include "readers/run/input_file.h"
-#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 

@@ -16,9 +16,9 @@
 #include "readers/cat/merge_reader.h"
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"
+#include "readers/replay/summary/run_facts.h"
 #include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
-#include "readers/summary/run_facts.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

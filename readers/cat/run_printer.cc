@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "readers/summary/run_facts.h"
+#include "readers/replay/summary/run_facts.h"
 
 namespace pymemrun {
 

@@ -12,9 +12,9 @@
 
 #include "format/records/record_visitor.h"
 #include "readers/cat/row_filter.h"
-#include "readers/heap/heap_weights.h"
 #include "readers/output/output_buffer.h"
-#include "readers/rows/row_writer.h"
+#include "readers/replay/heap/heap_weights.h"
+#include "readers/replay/rows/row_writer.h"
 #include "readers/run/indexing_visitor.h"
 #include "readers/run/recorded.h"
 

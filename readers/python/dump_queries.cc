@@ -10,13 +10,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
-#include "readers/objects/node_filter.h"
-#include "readers/objects/object_text.h"
-#include "readers/objects_heap/what_if.h"
-#include "readers/objects_query/graph_relations.h"
+#include "readers/objects/blocks/what_if.h"
+#include "readers/objects/graph/node_filter.h"
+#include "readers/objects/graph/object_text.h"
 #include "readers/python/arguments.h"
 #include "readers/python/python_values.h"
 #include "readers/python/relation_object.h"
+#include "readers/relations/objects/graph_relations.h"
 
 namespace pymemrun {
 namespace {

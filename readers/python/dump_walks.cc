@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "readers/objects/node_filter.h"
+#include "readers/objects/graph/node_filter.h"
 #include "readers/python/arguments.h"
 
 namespace pymemrun {

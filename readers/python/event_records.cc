@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "readers/heap/heap_places.h"
-#include "readers/rows/gil_cells.h"
-#include "readers/rows/page_cells.h"
+#include "readers/replay/heap/heap_places.h"
+#include "readers/replay/rows/gil_cells.h"
+#include "readers/replay/rows/page_cells.h"
 
 namespace pymemrun {
 namespace {

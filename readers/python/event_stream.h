@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "format/records/read_steps.h"
-#include "readers/heap/heap_weights.h"
 #include "readers/python/run_file.h"
+#include "readers/replay/heap/heap_weights.h"
+#include "readers/replay/threads/thread_drss.h"
 #include "readers/run/indexing_visitor.h"
-#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/heap/heap_history.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 #include "readers/python/arguments.h"
+#include "readers/replay/heap/heap_history.h"
 
 namespace pymemrun {
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "pybind11/pybind11.h"
-#include "readers/heap/heap_replay.h"
-#include "readers/heap/heap_table.h"
-#include "readers/heap/heap_totals.h"
-#include "readers/moments/run_moments.h"
 #include "readers/python/python_values.h"
 #include "readers/python/run_file.h"
+#include "readers/replay/heap/heap_replay.h"
+#include "readers/replay/heap/heap_table.h"
+#include "readers/replay/heap/heap_totals.h"
+#include "readers/replay/moments/run_moments.h"
 
 namespace pymemrun {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pybind11/pybind11.h"
-#include "readers/objects_findings/analysis.h"
+#include "readers/objects/findings/analysis.h"
 #include "readers/python/arguments.h"
 
 namespace pymemrun {

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "readers/python/python_values.h"
-#include "readers/relations/arrow_stream.h"
-#include "readers/relations/sql_query.h"
-#include "readers/run_relations/run_relations.h"
+#include "readers/relations/engine/arrow_stream.h"
+#include "readers/relations/engine/sql_query.h"
+#include "readers/relations/run/run_relations.h"
 
 namespace pymemrun {
 namespace {

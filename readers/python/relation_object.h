@@ -7,7 +7,7 @@
 
 #include "pybind11/pybind11.h"
 #include "readers/python/run_file.h"
-#include "readers/relations/relation.h"
+#include "readers/relations/engine/relation.h"
 
 namespace pymemrun {
 

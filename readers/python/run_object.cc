@@ -5,7 +5,7 @@
 
 #include "format/records/read_steps.h"
 #include "readers/python/heap_answers.h"
-#include "readers/summary/run_summary.h"
+#include "readers/replay/summary/run_summary.h"
 
 namespace pymemrun {
 namespace {

@@ -10,7 +10,7 @@
 #include "pybind11/pybind11.h"
 #include "readers/python/python_values.h"
 #include "readers/python/run_file.h"
-#include "readers/summary/run_facts.h"
+#include "readers/replay/summary/run_facts.h"
 
 namespace pymemrun {
 

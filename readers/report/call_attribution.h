@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "CLI/CLI.hpp"
-#include "readers/calls/call_replay.h"
-#include "readers/growth/profile_table.h"
+#include "readers/replay/calls/call_replay.h"
+#include "readers/replay/growth/profile_table.h"
+#include "readers/replay/threads/thread_drss.h"
 #include "readers/report/run_needs.h"
 #include "readers/run/console.h"
 #include "readers/run/reread_file.h"
-#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 

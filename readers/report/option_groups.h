@@ -11,12 +11,12 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "readers/growth/profile_table.h"
-#include "readers/moments/moment.h"
 #include "readers/output/table.h"
 #include "readers/places/place_tree.h"
 #include "readers/places/table_view.h"
 #include "readers/places/thread_filter.h"
+#include "readers/replay/growth/profile_table.h"
+#include "readers/replay/moments/moment.h"
 #include "readers/run/console.h"
 
 namespace pymemrun {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "readers/calls/call_filter.h"
-#include "readers/calls/peak_choice.h"
-#include "readers/moments/moment.h"
 #include "readers/options/option_values.h"
+#include "readers/replay/calls/call_filter.h"
+#include "readers/replay/calls/peak_choice.h"
+#include "readers/replay/moments/moment.h"
 #include "readers/report/option_groups.h"
 
 namespace pymemrun {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "CLI/CLI.hpp"
-#include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"
+#include "readers/replay/moments/moment_reading.h"
 
 namespace pymemrun {
 

@@ -1,8 +1,8 @@
 #include "readers/report/run_reading.h"
 
 #include "absl/strings/str_cat.h"
+#include "readers/replay/resident/find_peak.h"
 #include "readers/report/option_groups.h"
-#include "readers/resident/find_peak.h"
 
 namespace pymemrun {
 

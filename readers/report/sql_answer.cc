@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/output/table_parts.h"
 #include "readers/output/text_table.h"
-#include "readers/relations/sql_query.h"
+#include "readers/relations/engine/sql_query.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

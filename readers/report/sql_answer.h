@@ -5,7 +5,7 @@
 #include <string>
 
 #include "readers/output/output_buffer.h"
-#include "readers/relations/relation.h"
+#include "readers/relations/engine/relation.h"
 #include "readers/report/option_groups.h"
 #include "readers/run/console.h"
 

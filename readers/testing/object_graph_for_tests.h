@@ -9,8 +9,8 @@
 
 #include "format/stream/byte_io.h"
 #include "gtest/gtest.h"
-#include "readers/objects/dump_loader.h"
-#include "readers/objects/object_graph.h"
+#include "readers/objects/graph/dump_loader.h"
+#include "readers/objects/graph/object_graph.h"
 #include "readers/testing/object_run_builder.h"
 
 namespace pymemrun {

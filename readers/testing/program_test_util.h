@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_split.h"
 #include "readers/cat/pymemcat.h"
-#include "readers/objects_commands/pymemobj.h"
+#include "readers/commands/objects/pymemobj.h"
 #include "readers/report/pymemreport.h"
 #include "readers/run/console.h"
 

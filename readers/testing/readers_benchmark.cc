@@ -9,9 +9,9 @@
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/discard_sink_for_tests.h"
-#include "readers/heap/heap_model.h"
 #include "readers/output/output_buffer.h"
-#include "readers/rows/row_writer.h"
+#include "readers/replay/heap/heap_model.h"
+#include "readers/replay/rows/row_writer.h"
 #include "readers/run/indexing_visitor.h"
 #include "readers/testing/run_builder.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "readers/growth/call_profile.h"
-#include "readers/heap/heap_places.h"
-#include "readers/heap/heap_replay.h"
+#include "readers/replay/growth/call_profile.h"
+#include "readers/replay/heap/heap_places.h"
+#include "readers/replay/heap/heap_replay.h"
 #include "readers/watch/rss_curve.h"
 #include "readers/watch/watch_frame.h"
 

@@ -1,6 +1,6 @@
 """Whatever a run file says, each command ends soon, in little memory, and writes
 no more than a file of that size is worth: for each way in which few bytes could
-become much work (readers/hostile_run_builder.h), in every form of every command."""
+become much work (readers/testing/hostile_run_builder.h), in every form of every command."""
 import os
 import resource
 import subprocess

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "readers/relations/columns.h"
-#include "readers/relations/sql_query.h"
+#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/sql_query.h"
 
 namespace pymemrun {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
 #include "readers/cat/pymemcat.h"
-#include "readers/objects_commands/pymemobj.h"
+#include "readers/commands/objects/pymemobj.h"
 #include "readers/options/command_line.h"
 #include "readers/report/pymemreport.h"
 

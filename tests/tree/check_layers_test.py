@@ -25,7 +25,7 @@ class Layers(unittest.TestCase):
             self.refused(folder + '/x.cc', '#include <Python.h>')
         self.refused('format/x.cc', '#include "readers/run/run_index.h"')
         self.refused('readers/x.cc', '#include "collector/stats.h"')
-        self.fine('readers/summary/x.cc', '#include "format/summary/end_report.h"')
+        self.fine('readers/replay/summary/x.cc', '#include "format/summary/end_report.h"')
 
     def test_only_the_readers_module_sees_pybind(self):
         self.fine('readers/python/x.cc', '#include "pybind11/pybind11.h"')

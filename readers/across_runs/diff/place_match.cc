@@ -1,0 +1,136 @@
+#include "readers/across_runs/diff/place_match.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "readers/across_runs/diff/file_match.h"
+
+namespace pymemrun {
+namespace {
+
+// Code without a line, and pages of files, stand by a file's name whatever
+// places are.
+bool HasFiles(GroupBy by) {
+  return HasLines(by) || by == GroupBy::kFile || by == GroupBy::kModule ||
+         by == GroupBy::kMapping;
+}
+
+std::vector<absl::string_view> FilesOf(const RunIndex& index) {
+  std::vector<absl::string_view> files;
+  for (const CodeItem& item : FunctionsOf(index)) {
+    if (files.empty() || files.back() != item.file) files.push_back(item.file);
+  }
+  for (uint32_t id = 1; id <= index.mappings(); ++id) {
+    files.push_back(index.MappingName(id));
+  }
+  return files;
+}
+
+std::vector<CodeItem> ItemsOf(GroupBy by, const RunIndex& index) {
+  if (!HasLines(by)) return {};
+  return by == GroupBy::kFunction ? FunctionsOf(index) : LinesOf(index);
+}
+
+Place PlaceOf(const CodeItem& item) {
+  return {item.file, item.line, item.qualname};
+}
+
+}  // namespace
+
+PlaceMatch::PlaceMatch(GroupBy by, const RunIndex* before,
+                       const RunIndex* after)
+    : by_(by),
+      before_{false, ItemsOf(by, *before)},
+      after_{true, ItemsOf(by, *after)} {
+  MatchItems();
+  if (HasFiles(by)) {
+    names_ = MatchFiles(FilesOf(*before), FilesOf(*after));
+  } else if (by == GroupBy::kThread) {
+    MatchThreads(*before, *after);
+  }
+}
+
+void PlaceMatch::MatchItems() {
+  matches_ = MatchCode(before_.items, after_.items);
+  before_.numbers.resize(before_.items.size());
+  after_.numbers.resize(after_.items.size());
+  after_.others.assign(after_.items.size(), CodeMatch::kNone);
+  for (uint32_t i = 0; i < matches_.size(); ++i) {
+    before_.others.push_back(matches_[i].after);
+    if (matches_[i].after != CodeMatch::kNone) {
+      after_.others[matches_[i].after] = i;
+    }
+  }
+}
+
+// Those of one name in their order, by what they were called last.
+void PlaceMatch::MatchThreads(const RunIndex& before, const RunIndex& after) {
+  absl::flat_hash_map<absl::string_view, std::vector<uint32_t>> named;
+  for (uint32_t id = static_cast<uint32_t>(after.threads()); id > 0; --id) {
+    if (after.LatestThread(id) != id) continue;
+    named[after.ThreadName(id)].push_back(id);
+  }
+  for (uint32_t id = 1; id <= before.threads(); ++id) {
+    if (before.LatestThread(id) != id) continue;
+    std::vector<uint32_t>& left = named[before.ThreadName(id)];
+    if (left.empty()) continue;
+    names_[before.ThreadLabel(id)] = after.ThreadLabel(left.back());
+    left.pop_back();
+  }
+}
+
+uint32_t PlaceMatch::Find(const Place& place, const Side& side) const {
+  CodeItem item;
+  item.file = place.file;
+  item.line = place.line;
+  if (by_ == GroupBy::kFunction) item.name = place.function;
+  const auto found =
+      std::lower_bound(side.items.begin(), side.items.end(), item);
+  if (found == side.items.end() || item < *found) return CodeMatch::kNone;
+  return static_cast<uint32_t>(found - side.items.begin());
+}
+
+uint32_t PlaceMatch::NumberOf(const Place& place, Side& side) {
+  const uint32_t item = Find(place, side);
+  return item != CodeMatch::kNone ? NumberOfItem(item, side)
+                                  : NumberOfName(place, side.is_after);
+}
+
+uint32_t PlaceMatch::NumberOfItem(uint32_t item, Side& side) {
+  uint32_t& known = side.numbers[item];
+  if (known != 0) return known - 1;
+  const uint32_t other = side.others[item];
+  if (!side.is_after && other != CodeMatch::kNone) {
+    known = NumberOfItem(other, after_) + 1;
+    return known - 1;
+  }
+  MatchedPlace matched;
+  matched.place = PlaceOf(side.items[item]);
+  if (!side.is_after) {
+    matched.before = matched.place;
+    matched.is_gone = true;
+  } else if (other == CodeMatch::kNone) {
+    matched.is_new = true;
+  } else {
+    matched.before = PlaceOf(before_.items[other]);
+    matched.edited = matches_[other].edited;
+    matched.moved = matches_[other].moved;
+  }
+  places_.push_back(matched);
+  known = static_cast<uint32_t>(places_.size());
+  return known - 1;
+}
+
+// What is in one run alone is nothing new: its name says all that there is.
+uint32_t PlaceMatch::NumberOfName(const Place& place, bool is_after) {
+  Place name = place;
+  const auto found = is_after ? names_.end() : names_.find(place.file);
+  if (found != names_.end()) name.file = found->second;
+  const auto [known, is_new] =
+      named_.try_emplace(name, static_cast<uint32_t>(places_.size()));
+  if (is_new) places_.push_back({name, name});
+  if (!is_after) places_[known->second].before = place;
+  return known->second;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,24 @@
+// Why figures of two runs may differ though nothing got worse, or be alike
+// though something did: they recorded different things, ended differently, or
+// lost events.
+#ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_UNLIKE_RUNS_H_
+#define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_UNLIKE_RUNS_H_
+
+#include <string>
+#include <vector>
+
+#include "readers/across_runs/diff/run_side.h"
+
+namespace pymemrun {
+
+// Why that figure cannot be compared, such as "NEW lost 12 heap events"; empty:
+// it can. With one run twice: why that run's alone says too little.
+std::string WhyUnlike(const RunSide& before, const RunSide& after, Total total);
+
+// All that is unlike, a sentence each.
+std::vector<std::string> UnlikeRuns(const RunSide& before,
+                                    const RunSide& after);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ACROSS_RUNS_DIFF_UNLIKE_RUNS_H_

@@ -1,0 +1,197 @@
+#include "readers/across_runs/unshared/copy_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "readers/places/place_table.h"
+#include "readers/replay/page_errors/sample_errors.h"
+
+namespace pymemrun {
+namespace {
+
+// The only owner there is: the parent.
+constexpr uint32_t kParent = 1;
+// What is taken from a file's header is bounded.
+constexpr uint32_t kMaxGroup = 1u << 20;
+void Nothing(const PageMap::Run&) {}
+
+}  // namespace
+
+void CopiedPages::Add(const CopiedPages& other) {
+  pages += other.pages;
+  inferred_pages += other.inferred_pages;
+  first_us = std::min(first_us, other.first_us);
+  variance += other.variance;
+}
+
+void CopyLedger::OnHeader(const Header& header) {
+  header_ = header;
+  page_bytes_ = std::clamp<uint64_t>(header.page_bytes(), 4096, 65536);
+}
+
+bool CopyLedger::OnPages(const PageEntry* entries, size_t count) {
+  if (!header_.forked()) return false;
+  for (size_t i = 0; i < count; ++i) Take(entries[i]);
+  return true;
+}
+
+void CopyLedger::Take(const PageEntry& entry) {
+  const uint64_t end = entry.page + entry.pages;
+  const Copy copy = {entry.page,    entry.pages,
+                     entry.time_us, {entry.stack, entry.collecting},
+                     entry.weight,  entry.inferred};
+  switch (entry.action) {
+    case PAGE_CAME:
+      if (!knows_parent_ && early_.size() == kMaxCopies) {
+        ++lost_;
+      } else if (!knows_parent_) {
+        early_.push_back(copy);
+      } else if (shared_.At(entry.page).owner == kParent) {
+        Remove(entry.page, 1);
+        Count(copy);
+      }
+      return;
+    case PAGES_POPULATED: {
+      // What a fault brought with its own page was not there before.
+      if (entry.inferred) return Remove(entry.page, entry.pages);
+      Copy part = copy;
+      shared_.Remove(entry.page, end, [&](const PageMap::Run& run) {
+        part.page = run.begin;
+        part.pages = run.pages();
+        Count(part);
+      });
+      return;
+    }
+    case PAGES_MOVED:
+      return shared_.Move(entry.page, end, entry.moved_to, entry.time_us,
+                          Nothing);
+    default:
+      return Remove(entry.page, entry.pages);
+  }
+}
+
+void CopyLedger::Remove(uint64_t page, uint64_t pages) {
+  shared_.Remove(page, page + pages, Nothing);
+}
+
+void CopyLedger::OnResidency(const ResidencyView& seen) {
+  if (!header_.forked() || header_.page_scan()) return;
+  if (knows_parent_) {
+    // What has left since, though no call told it.
+    uint64_t begin = 0;
+    for (const ResidentRange& range : seen.ranges) {
+      shared_.RemoveOlder(begin, range.page, seen.begin_us, Nothing);
+      begin = range.page + range.pages;
+    }
+    return shared_.RemoveOlder(begin, kMaxPage, seen.begin_us, Nothing);
+  }
+  knows_parent_ = true;
+  for (const ResidentRange& range : seen.ranges) {
+    if (range.file_backed) continue;
+    if (!shared_.Put({range.page, range.page + range.pages, 0, kParent})) break;
+    parent_pages_ += range.pages;
+  }
+  // Of each page the first event, in the order of pages.
+  std::stable_sort(
+      early_.begin(), early_.end(),
+      [](const Copy& a, const Copy& b) { return a.page < b.page; });
+  const auto same = std::unique(
+      early_.begin(), early_.end(),
+      [](const Copy& a, const Copy& b) { return a.page == b.page; });
+  early_.erase(std::remove_if(early_.begin(), same,
+                              [this](const Copy& copy) {
+                                return shared_.At(copy.page).owner != kParent;
+                              }),
+               early_.end());
+  for (const Copy& copy : early_) Remove(copy.page, 1);
+}
+
+void CopyLedger::SettleEarly(
+    absl::FunctionRef<bool(uint64_t page)> was_parents) {
+  for (const Copy& copy : early_) {
+    if (was_parents(copy.page)) {
+      Count(copy);
+    } else {
+      --parent_pages_;
+    }
+  }
+  early_.clear();
+}
+
+void CopyLedger::Count(const Copy& copy) {
+  const uint64_t pages = copy.pages * copy.weight;
+  const auto square = static_cast<double>(pages) * static_cast<double>(pages);
+  const bool kept = sampled_.size() < kMaxCopies;
+  const bool known =
+      copied_.size() < kMaxCopies || copied_.contains(copy.copier);
+  const Copier copier = {known ? copy.copier.stack : 0, copy.copier.collecting};
+  copied_[copier].Add({pages, copy.inferred ? pages : 0, copy.time_us,
+                       copy.weight > 1 && !kept ? square : 0});
+  if (copy.weight > 1 && kept) {
+    sampled_.push_back(copy);
+    sampled_.back().copier = copier;
+  }
+}
+
+std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
+  std::vector<CopyPlace> places;
+  absl::flat_hash_map<CopyingPlace, uint32_t> numbers;
+  absl::flat_hash_map<Copier, uint32_t> place_of;
+  for (const auto& [copier, copied] : copied_) {
+    const CopyingPlace place = {PlaceOf(by, index(), {.stack = copier.stack}),
+                                copier.collecting};
+    const auto [number, is_new] =
+        numbers.try_emplace(place, static_cast<uint32_t>(places.size()));
+    if (is_new) places.push_back({place, {}});
+    places[number->second].copied.Add(copied);
+    place_of[copier] = number->second;
+  }
+  std::vector<Copy> sampled = sampled_;
+  std::sort(sampled.begin(), sampled.end(),
+            [](const Copy& a, const Copy& b) { return a.page < b.page; });
+  SampleErrors errors(page_bytes_);
+  for (const Copy& copy : sampled) {
+    errors.Add(place_of[copy.copier], copy.page, copy.weight,
+               static_cast<double>(copy.pages) * copy.weight);
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[i].copied.variance += errors.VarianceOf(i);
+  }
+  std::sort(
+      places.begin(), places.end(),
+      [](const CopyPlace& a, const CopyPlace& b) { return a.place < b.place; });
+  return places;
+}
+
+ParentPages::ParentPages(const Header& parent,
+                         const std::vector<CopyLedger*>& children)
+    : group_pages_(std::clamp(parent.page_weight(), 1u, kMaxGroup)) {
+  const uint64_t start_ns = parent.start_monotonic_ns();
+  for (CopyLedger* const child : children) {
+    const uint64_t child_ns = child->header().start_monotonic_ns();
+    children_.emplace_back((child_ns - std::min(start_ns, child_ns)) / 1000,
+                           child);
+  }
+  std::sort(children_.begin(), children_.end());
+}
+
+// The model is as it was until `time_us`.
+void ParentPages::SettleUntil(uint64_t time_us) {
+  for (; next_ < children_.size() && children_[next_].first < time_us;
+       ++next_) {
+    RangeCursor ranges(model().ranges());
+    children_[next_].second->SettleEarly([&](uint64_t page) {
+      // Of a group one page was recorded, and the child may have another.
+      const uint64_t group = page - page % group_pages_;
+      return model().pages().Covered(group, group + group_pages_) > 0 ||
+             ranges.Find(page) != nullptr;
+    });
+  }
+}
+
+void ParentPages::Finish() {
+  ResidentReplay::Finish();
+  SettleUntil(kEnd);
+}
+
+}  // namespace pymemrun

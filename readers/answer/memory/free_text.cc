@@ -1,0 +1,107 @@
+#include "readers/answer/memory/free_text.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Names each line once, of the lines that keep the parts that are shown.
+std::string KeptBy(const std::vector<Place>& in_malloc,
+                   const std::vector<Place>& in_arenas,
+                   const NameOfPlace& name_of) {
+  std::vector<std::string> lines;
+  for (const std::vector<Place>* const places : {&in_malloc, &in_arenas}) {
+    for (const Place& place : *places) {
+      std::string name = name_of(place);
+      if (std::find(lines.begin(), lines.end(), name) == lines.end()) {
+        lines.push_back(std::move(name));
+      }
+    }
+  }
+  if (lines.empty()) return "";
+  return absl::StrCat(" Kept by live blocks of ", absl::StrJoin(lines, " and "),
+                      ".");
+}
+
+// Free memory is much from here on.
+constexpr double kMuchFree = 0.25;
+
+}  // namespace
+
+bool WasPaused(const Answer& answer) {
+  return answer.facts.has_pauses || answer.facts.header.filters().paused();
+}
+
+const MemorySplit* MuchFreeAt(const Answer& answer) {
+  if (!answer.has_pages || !answer.facts.HasHeap() || WasPaused(answer) ||
+      !answer.facts.header.heap_native()) {
+    return nullptr;
+  }
+  for (const AnswerMoment* moment : {&answer.end, &answer.peak}) {
+    if (moment->split.free_bytes > kMuchFree * moment->split.rss_bytes) {
+      return &moment->split;
+    }
+  }
+  return nullptr;
+}
+
+std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
+  const MemorySplit* const split = MuchFreeAt(answer);
+  if (split == nullptr) return "";
+  const FreeMemory& free = split->free;
+  constexpr double kLeastShare = 0.1;
+  const double least = kLeastShare * split->free_bytes;
+  std::vector<std::string> parts;
+  if (free.malloc_bytes > least) {
+    parts.push_back(absl::StrCat(
+        ShortBytes(free.malloc_bytes),
+        " in malloc's heap (ctypes.CDLL(None).malloc_trim(0) returns empty "
+        "pages)"));
+  }
+  if (free.other_bytes > least) {
+    parts.push_back(absl::StrCat(
+        ShortBytes(free.other_bytes),
+        free.in_python_arenas
+            ? " in arenas of Python's small objects (one returns when empty)"
+            : " in malloc's arenas of threads (MALLOC_ARENA_MAX=1: one heap)"));
+  }
+  const std::vector<Place> none;
+  return absl::StrCat(
+      "Free ", split == &answer.end.split ? "at the end: " : "at the peak: ",
+      absl::StrJoin(parts, "; "), ".",
+      KeptBy(free.malloc_bytes > least ? free.malloc_pins : none,
+             free.other_bytes > least ? free.other_pins : none, name_of));
+}
+
+std::string PoolsText(const Answer& answer) {
+  const bool at_end = answer.end.split.pool_bytes > 0;
+  const MemorySplit& split = at_end ? answer.end.split : answer.peak.split;
+  constexpr double kLeastShare = 0.1;
+  if (split.pool_bytes <= kLeastShare * split.rss_bytes) return "";
+  std::map<std::string, double> bytes;
+  for (const PlaceHolding& holding : split.places) {
+    if (holding.pool_bytes > 0) bytes[holding.kept_by] += holding.pool_bytes;
+  }
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string library = TerminalText(most->first);
+  return absl::StrCat(
+      "In pools ",
+      at_end ? "at the end: " : "at the peak: ", ShortBytes(most->second),
+      " kept by ", library, ", which alone knows how much of it is in use",
+      library == "libarrow"
+          ? " (pyarrow.default_memory_pool().release_unused() returns the rest)"
+          : "",
+      ".");
+}
+
+}  // namespace pymemrun

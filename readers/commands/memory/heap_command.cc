@@ -1,0 +1,400 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "readers/across_runs/diff/run_diff.h"
+#include "readers/objects/blocks/heap_objects.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/places/tree_text.h"
+#include "readers/replay/heap/heap_reading.h"
+#include "readers/replay/heap/heap_stacks.h"
+#include "readers/replay/heap/heap_table.h"
+#include "readers/replay/heap_in_rss/heap_mapped.h"
+#include "readers/replay/moments/moment_reading.h"
+#include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
+  return [interpreter](const HeapSource& source) {
+    return !source.tracing && !interpreter->Contains(source.key.stack);
+  };
+}
+
+struct Shown {
+  Shown(GroupBy by, bool of_reserved) : rows(by, of_reserved) {}
+
+  std::string heading;
+  HeapTableOptions table;
+  HeapRowsMaker rows;
+  std::optional<HeapRows> diff;  // instead of these
+};
+
+// Blocks alive and, beside them, what is resident of mappings.
+void ShowBlocks(const HeapMoments& replay, RereadFile* file,
+                const HeapRowsMaker::Keep& keep, Shown* shown) {
+  const auto resident = ReadMappedResident(replay, file);
+  shown->heading += MappedText(replay, resident);
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
+  if (resident.has_value()) shown->rows.AddMapped(replay, *resident, keep);
+}
+
+void ShowLive(const HeapMoments& replay, RereadFile* file,
+              ThreadFilter* threads, Shown* shown) {
+  shown->heading = LiveText(replay, 0) + ThreadText(replay, threads) +
+                   PeakText(replay) + MeaningText(replay) + RestText(replay);
+  shown->rows.KeepThreads(threads);
+  ShowBlocks(replay, file, nullptr, shown);
+}
+
+void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  shown->heading =
+      absl::StrCat("mapped by C code at ", MomentText(replay, 0), "\n");
+  shown->table.name = "reserved";
+  ShowBlocks(replay, file, nullptr, shown);
+}
+
+void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  InterpreterStacks interpreter(&replay.index());
+  const auto keep = LeaksOnly(&interpreter);
+  shown->heading = LeaksText(replay, keep);
+  ShowBlocks(replay, file, keep, shown);
+}
+
+void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
+  std::vector<HeapSums> sums;
+  for (const HeapSource& source : replay.model().sources()) {
+    sums.push_back(source.temporary);
+  }
+  shown->heading = absl::StrCat(
+      "temporary ", HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
+      ", freed before ", Counted(limit, "further allocation"),
+      " of the same thread\n");
+  shown->table.name = "temporary";
+  shown->table.with_mapped = false;
+  shown->rows.Add(replay, sums);
+}
+
+void ShowChange(const HeapMoments& replay, Shown* shown) {
+  shown->heading = absl::StrCat("before: ", LiveText(replay, 0),
+                                "after: ", LiveText(replay, 1));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/true);
+  shown->rows.Add(replay, replay.SumsAt(1));
+}
+
+void ShowDiff(const HeapMoments& first, const HeapMoments& second,
+              Shown* shown) {
+  shown->heading =
+      absl::StrCat("before: ", LiveText(first, 0), HeapHeading(first),
+                   "after: ", LiveText(second, 0), HeapHeading(second));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->table.with_errors |= second.sampled();
+  shown->table.unseen.TakeMost(second.unseen());
+  shown->diff = DiffHeapRows(shown->table.by, first, second);
+}
+
+enum class HeapAs { kTable, kTree, kSnapshot };
+// Usual limits, of text.
+constexpr uint64_t kPlaces = 20, kFrames = 30;
+
+class HeapCommand final : public ReportCommand {
+ public:
+  HeapCommand()
+      : ReportCommand(
+            "heap",
+            "live bytes at a moment and who allocated them; leaks, diffs",
+            "Lists what is alive on the heap at a moment, and who allocated "
+            "it.\n\nOf sampled allocations "
+            "the numbers are estimates, with one standard error beside them.") {
+  }
+
+  std::vector<OldName> OldNames() const override {
+    return {{"tree", {"--as", "tree"}, "Prints live bytes as a tree of calls."},
+            {"snapshot", {"--as", "snapshot"}, "Prints all stacks of blocks."}};
+  }
+  void AddOptions(CLI::App* app) override;
+  std::vector<std::string> Prepared(
+      std::vector<std::string> arguments) const override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  std::vector<std::string> FilesToRead() const override;
+  void AddConflicts(CLI::App* app);
+  int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
+                  RunReading* run, OutputBuffer* output) const;
+  int Print(const HeapMoments& replay, RunReading* run,
+            OutputBuffer* output) const;
+  std::string StacksHeading(const HeapMoments& replay, ThreadFilter* threads,
+                            const HeapRowsMaker::Keep& keep) const;
+  void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
+                   OutputBuffer* output) const;
+  bool as_table() const { return as_ == HeapAs::kTable; }
+  std::vector<Moment> Moments(RereadFile* file) const;  // but of --diff
+  Moment at_;
+  std::optional<Moment> to_;  // the change up to this moment
+  GroupBy by_ = GroupBy::kLine;
+  HeapAs as_ = HeapAs::kTable;
+  bool inverted_ = false, leaks_ = false;
+  HeapObjectsOptions objects_;
+  bool reserved_ = false;   // what C code has mapped, instead of blocks
+  uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
+  PlaceOptions table_;
+  StackOptions stacks_;
+};
+
+void HeapCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddMoment(app, &at_);
+  AddGroupBy(app, &by_,
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
+              GroupBy::kAllocator, GroupBy::kModule, GroupBy::kPackage},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, task (asyncio's), "
+             "allocator, module (the file that called malloc), package.");
+  app->add_flag("--leaks", leaks_,
+                "Show what is alive when the program ends, without what the "
+                "interpreter keeps for itself.");
+  app->add_option("--diff", files_.compared,
+                  "Show what FILE2, another run, has more or less.")
+      ->option_text("FILE2");
+  AddParsed(app, "--to", &to_, ParseMoment, "T",
+            "Show what changed from --at T to this moment.");
+  app->add_flag("--reserved", reserved_,
+                "Show what C code has mapped, touched or not, if the run "
+                "recorded that.");
+  AddParsed(
+      app, "--temporary", &temporary_,
+      [](absl::string_view text) -> absl::StatusOr<uint32_t> {
+        uint32_t number;
+        if (absl::SimpleAtoi(text, &number) && number > 0) return number;
+        return Expected("a number from 1 on", text);
+      },
+      "[N]",
+      "Show blocks that were freed before their thread had allocated N times "
+      "more (1).");
+  app->add_option("--objects", objects_.dump,
+                  "Show the types of the objects in each line's blocks, and "
+                  "who holds them. They are of the moment of a dump of the "
+                  "object graph (the last one beside the run file).")
+      ->option_text("[=DUMP]");
+  AddChoice(app, "--as", &as_,
+            Choices<HeapAs>{{"table", HeapAs::kTable},
+                            {"tree", HeapAs::kTree},
+                            {"snapshot", HeapAs::kSnapshot}},
+            "KIND",
+            "Print a table (default), a tree of calls, or a snapshot of all "
+            "call stacks.");
+  app->add_flag(
+      "--inverted", inverted_,
+      "Begin the tree with the frames that allocated; callers come below.");
+  table_.AddPlaces(app, kPlaces);
+  AddOwn(app);
+  stacks_.Add(app);
+  files_.AddOutput(app);
+  AddConflicts(app);
+  SetUsualOptions(
+      app, {"--at", "--by", "--as", "--leaks", "--diff", "--limit", "--csv"});
+}
+
+void HeapCommand::AddConflicts(CLI::App* app) {
+  needs_.Add(Recorded::kHeap);
+  needs_.AddWith("--by task", Recorded::kTasks);
+  needs_.AddWith("--temporary", Recorded::kEachBlock);
+  needs_.AddWith("--reserved", Recorded::kBlocksOfC);
+  ExcludeEachOther(app,
+                   {"--leaks", "--temporary", "--diff", "--to", "--reserved"});
+  Exclude(app, {"--leaks", "--temporary"}, {"--at"});  // of the whole run
+  // What is alive at one moment.
+  Exclude(app, {"--thread", "--objects"},
+          {"--leaks", "--temporary", "--diff", "--to", "--reserved"});
+  Exclude(app, {"--stacks", "--collapsed", "--as"},
+          {"--temporary", "--diff", "--to", "--reserved", "--objects"});
+  // Lines at the moment of a dump.
+  Exclude(app, {"--objects"},
+          {"--thread", "--by", "--at", "--sort", "--file", "--exclude",
+           "--function"});
+  Exclude(app, {"--by task"}, {"--diff"});
+  Exclude(app, {"--by allocator|module"}, {"--stacks", "--collapsed", "--as"});
+  Exclude(app, {"--as tree|snapshot"},
+          {"--stacks", "--sort", "--file", "--exclude", "--function", "--own"});
+  Exclude(app, {"--as tree"}, {"--csv", "--json", "--collapsed"});
+  Exclude(app, {"--as snapshot"}, {"--leaks", "--by"});
+  Need(app, {"--inverted"}, "--as tree");
+}
+
+// "--temporary" as "--temporary=1", where no number follows it.
+std::vector<std::string> HeapCommand::Prepared(
+    std::vector<std::string> arguments) const {
+  std::vector<std::string> changed;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    changed.push_back(arguments[i]);
+    if (changed.back() == "--objects=") changed.back().pop_back();
+    if (changed.back() == "--objects") changed.back() += "=last";
+    if (arguments[i] != "--temporary") continue;
+    int64_t number;
+    const bool has_number =
+        i + 1 < arguments.size() && absl::SimpleAtoi(arguments[i + 1], &number);
+    changed.back() += absl::StrCat("=", has_number ? arguments[++i] : "1");
+  }
+  return changed;
+}
+
+int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
+                             RunReading* run, OutputBuffer* output) const {
+  Shown shown(by_, reserved_);
+  shown.table.by = by_;
+  shown.table.limit = table_.made_limit();
+  shown.table.with_errors = replay.sampled();
+  shown.table.with_mapped = replay.header().heap_native();
+  shown.table.unseen = replay.unseen();
+  shown.table.for_text = table_.as_text();
+  int code = kExitOk;
+  std::unique_ptr<HeapMoments> second;
+  if (!files_.compared.empty()) {
+    second = ReadHeapAt(files_.compared, at_, run->console(), &code);
+    if (second == nullptr) return code;
+    shown.table.with_mapped |= second->header().heap_native();
+    ShowDiff(replay, *second, &shown);
+  } else if (to_.has_value() && replay.TimeOf(1) < replay.TimeOf(0)) {
+    run->console().Usage(
+        absl::StrCat("--to must not be before --at, ", MomentText(replay, 0)));
+    return kExitUsage;
+  } else if (to_.has_value()) {
+    ShowChange(replay, &shown);
+  } else if (temporary_ != 0) {
+    ShowTemporary(temporary_, replay, &shown);
+  } else if (leaks_) {
+    ShowLeaks(replay, run->file(), &shown);
+  } else if (reserved_) {
+    ShowReserved(replay, run->file(), &shown);
+  } else {
+    ShowLive(replay, run->file(), threads, &shown);
+  }
+  if (files_.compared.empty()) shown.heading += HeapHeading(replay);
+  HeapRows rows =
+      shown.diff.has_value() ? *std::move(shown.diff) : shown.rows.Take();
+  return std::max(
+      code,
+      table_.PrintPlaces(shown.heading, HeapTable(shown.table, std::move(rows)),
+                         by_, /*folds=*/true, run->console(), output));
+}
+
+std::string HeapCommand::StacksHeading(const HeapMoments& replay,
+                                       ThreadFilter* threads,
+                                       const HeapRowsMaker::Keep& keep) const {
+  std::string text = leaks_ ? LeaksText(replay, keep)
+                            : LiveText(replay, 0) + ThreadText(replay, threads);
+  if (!leaks_ && as_ != HeapAs::kSnapshot) text += MeaningText(replay);
+  if (!leaks_ && as_ == HeapAs::kTable) text += RestText(replay);
+  text += ReservedText(replay);
+  return as_ == HeapAs::kTree ? text : text + HeapHeading(replay);
+}
+
+void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
+                              OutputBuffer* output) const {
+  InterpreterStacks interpreter(&replay.index());
+  const HeapRowsMaker::Keep keep =
+      leaks_ ? LeaksOnly(&interpreter) : OfThreads(threads);
+  if (as_ == HeapAs::kSnapshot && table_.json) {
+    return PrintSnapshotJson(replay, table_.limit(), keep, output);
+  }
+  if (table_.as_text() && !stacks_.collapsed) {
+    output->AppendLines(StacksHeading(replay, threads, keep));
+  }
+  const PlaceTree tree =
+      HeapTree(by_, replay,
+               {.inverted = inverted_,
+                .folds_imports = as_ == HeapAs::kTree && !inverted_,
+                .keep = keep});
+  if (as_ != HeapAs::kTree) return stacks_.Print(tree, table_, output);
+  output->Append(TreeText(tree, table_.limit(), output->terminal()));
+  const uint64_t limit = table_.limit();
+  const uint64_t frames = tree.nodes().size() - 1;
+  if (limit != 0 && frames > limit) {
+    output->AppendLines(absl::StrCat(Counted(frames - limit, "smaller frame"),
+                                     " not shown (--limit)\n"));
+  }
+}
+
+std::vector<Moment> HeapCommand::Moments(RereadFile* file) const {
+  // Both are of the whole run.
+  if (leaks_) return {Moment{Moment::kEnd}};
+  if (temporary_ != 0) return {Moment{Moment::kExit}};
+  std::vector<Moment> moments = {at_};
+  if (to_.has_value()) moments.push_back(NoLaterThanEnd(*to_, file));
+  return moments;
+}
+
+std::vector<std::string> HeapCommand::FilesToRead() const {
+  std::vector<std::string> all = files_.All();
+  for (const std::string& run : files_.paths) {
+    all.push_back(DumpOf(run, objects_));
+  }
+  return all;
+}
+
+int HeapCommand::Print(const HeapMoments& replay, RunReading* run,
+                       OutputBuffer* output) const {
+  ThreadFilter threads(table_.thread, &replay.index());
+  if (!run->HasNeeded() || !run->HasThread(&threads)) return run->code();
+  if (as_table() && !stacks_.any()) {
+    return PrintTables(replay, &threads, run, output);
+  }
+  PrintStacks(replay, &threads, output);
+  return kExitOk;
+}
+
+int HeapCommand::Run(const Console& console, OutputBuffer* output) {
+  if (!objects_.dump.empty()) {
+    objects_.limit = table_.limit();
+    objects_.format = table_.format();
+    return ShowHeapObjects(files_.paths[0], objects_, console, output);
+  }
+  if (!as_table()) table_.usual_limit = as_ == HeapAs::kTree ? kFrames : 0;
+  int code = kExitOk;
+  RunReading run(*this, console);
+  RereadFile* const file = run.file();
+  if (file == nullptr) return run.code();
+  if (as_table() && table_.as_text() && !stacks_.collapsed) {
+    file->LeaveLossesToReport();
+  }
+  const bool by_task = by_ == GroupBy::kTask;
+  TaskStepsReader tasks(file);
+  tasks.LeaveNames();
+  std::vector<HeapMoment> moments = FindHeapMoments(
+      Moments(file), file, console, &code, by_task ? &tasks : nullptr);
+  if (moments.empty()) return code;
+  HeapMoments replay(std::move(moments),
+                     /*to_end=*/as_table() || at_.kind == Moment::kPeak);
+  replay.CountTemporary(temporary_);
+  if (by_task) {
+    if (!run.HasNeeded()) return run.code();
+    replay.TellTasksApart(
+        &tasks, stacks_.any() || !as_table() || leaks_ || table_.view.any(),
+        [](const HeapSource&) {});
+  }
+  if (!ReadHeapAgain(file, console, &replay, &code)) return code;
+  if (by_task && !ReadTaskNames(replay.model(), &tasks)) return kExitFailed;
+  return std::max(code, Print(replay, &run, output));
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewHeapCommand() {
+  return std::make_unique<HeapCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/options/option_values.h"
+#include "readers/relations/run/run_relations.h"
+#include "readers/report/report_command.h"
+#include "readers/report/sql_answer.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+class QueryCommand final : public ReportCommand {
+ public:
+  QueryCommand()
+      : ReportCommand(
+            "query", "answers a SELECT over the run's tables",
+            "Answers a question in SQL over the run's tables.\n\n"
+            "  pymemreport query run.pb \"SELECT function, count(*) FROM "
+            "events "
+            "GROUP BY 1\"\n\n--tables lists the tables with their columns and "
+            "units; "
+            "with FILE it says which have no rows because of what was not "
+            "recorded. Of several runs the column `run` says which one a row "
+            "is "
+            "of. The language is SQLite's.") {}
+
+  std::vector<OldName> OldNames() const override {
+    return {{"tables",
+             {"--tables"},
+             "Lists the tables of SQL with their columns and units. With FILE "
+             "it says which have no rows because of what was not recorded."}};
+  }
+  void AddOptions(CLI::App* app) override {
+    const bool lists = !words().empty();  // by the old name
+    app->add_option("FILE", files_.paths,
+                    lists ? "A run file; without it all tables are listed."
+                          : "Run files, or folders, and a SELECT behind them.")
+        ->option_text(lists ? "[FILE]" : "FILE... SELECT");
+    files_.AddPid(app);
+    AddMoment(app, &at_);
+    table_.Add(app, 100,
+               lists ? "A row for each column." : "The rows of the answer.",
+               "rows");
+    app->add_flag("--tables", tables_,
+                  "List the tables and their columns instead.");
+    app->add_flag("--markdown", markdown_, "List them as a page of the docs.");
+    files_.AddOutput(app);
+    Need(app, {"--markdown"}, "--tables");
+    Exclude(app, {"--tables"}, {"--at", "--limit"});
+    Exclude(app, {"--markdown"}, {"--csv", "--json"});
+  }
+  std::string Problem() const override {
+    if (tables_) return files_.paths.size() > 1 ? "takes one FILE" : "";
+    if (files_.paths.empty()) return "FILE is required";
+    const std::string& sql = files_.paths.back();
+    if (sql.find_first_of(" \n\t(") == std::string::npos) {
+      return absl::StrCat("expected a SELECT behind FILE, found '",
+                          TerminalText(sql), "'");
+    }
+    return "";
+  }
+  // The last word is the SELECT.
+  void TakeFolders() override {
+    if (tables_) return ReportCommand::TakeFolders();
+    sql_ = files_.paths.back();
+    files_.paths.pop_back();
+    if (files_.paths.empty()) files_.paths.emplace_back("run.pb");
+    ReportCommand::TakeFolders();
+  }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  int PrintTables(const Console& console, OutputBuffer* output) const;
+
+  std::string sql_;
+  bool tables_ = false, markdown_ = false;
+  Moment at_;
+  TableOptions table_;
+};
+
+// Whether the SELECT has the word.
+bool Names(const std::string& sql, absl::string_view word) {
+  const auto is_letter = [&sql](size_t at) {
+    return at < sql.size() && (absl::ascii_isalnum(sql[at]) || sql[at] == '_');
+  };
+  for (size_t at = 0; (at = sql.find(word.data(), at)) != std::string::npos;
+       ++at) {
+    if (!(at > 0 && is_letter(at - 1)) && !is_letter(at + word.size()))
+      return true;
+  }
+  return false;
+}
+
+// Says what cannot have rows although the SELECT names it.
+void SayMissing(const std::string& sql, const Relations& relations,
+                const std::string& shown_name, const Console& console) {
+  for (const auto& relation : relations) {
+    const std::string missing = relation->Missing();
+    if (missing.empty()) continue;
+    if (!Names(sql, relation->name())) continue;
+    console.Say(
+        absl::StrCat(shown_name, ": ", relation->name(), ": ", missing));
+  }
+}
+
+Table ColumnTable(const Relations& relations) {
+  Table table;
+  table.headings = {{"table"}, {"column"}, {"type"}, {"unit"}, {"about"}};
+  for (const auto& relation : relations) {
+    for (const RelationColumn& column : relation->columns()) {
+      const std::string unit(UnitName(column.type.unit));
+      table.rows.push_back(
+          {std::string(relation->name()), std::string(column.name),
+           std::string(KindName(column.type.kind)),
+           unit.empty() ? Cell() : Cell(unit), std::string(column.about)});
+    }
+  }
+  return table;
+}
+
+// With what is missing, if anything is.
+std::string TextOf(Relation* relation, const std::string& missing) {
+  std::string text = absl::StrCat(relation->name(), ": ", relation->about(),
+                                  missing.empty() ? "" : " (none: the run ",
+                                  missing, missing.empty() ? "" : ")", "\n");
+  for (const RelationColumn& column : relation->columns()) {
+    absl::StrAppend(&text,
+                    absl::StrFormat("  %-16s %-8s %-6s %s\n", column.name,
+                                    KindName(column.type.kind),
+                                    UnitName(column.type.unit), column.about));
+  }
+  return text;
+}
+
+std::string MarkdownOf(const Relation& relation) {
+  std::string text =
+      absl::StrCat("\n## ", relation.name(), "\n\nA row is ", relation.about(),
+                   ".\n\n| Column | Type | Unit | |\n"
+                   "| --- | --- | --- | --- |\n");
+  for (const RelationColumn& column : relation.columns()) {
+    absl::StrAppend(&text, "| `", column.name, "` | ",
+                    KindName(column.type.kind), " | ",
+                    UnitName(column.type.unit), " | ", column.about, " |\n");
+  }
+  return text;
+}
+
+constexpr char kMarkdownHead[] =
+    "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. There each "
+    "table has "
+    "one column more, `run`: the\nname of the file. This page is what "
+    "`pymemreport query --tables --markdown` prints.\n";
+
+int QueryCommand::PrintTables(const Console& console,
+                              OutputBuffer* output) const {
+  std::unique_ptr<RelationRun> run;
+  if (!files_.paths.empty()) {
+    run = RelationRun::Read(files_.paths[0], at_, console);
+    if (run == nullptr) return kExitFailed;
+  }
+  const Relations relations = RunRelations(run.get());
+  if (markdown_) output->Append(kMarkdownHead);
+  if (!table_.as_text()) {
+    PrintTable(ColumnTable(relations), table_.format(), output);
+  }
+  bool is_first = true;
+  for (const auto& relation : relations) {
+    if (markdown_) output->Append(MarkdownOf(*relation));
+    if (markdown_ || !table_.as_text()) continue;
+    const std::string missing = run == nullptr ? "" : relation->Missing();
+    output->AppendLines(absl::StrCat(std::exchange(is_first, false) ? "" : "\n",
+                                     TextOf(relation.get(), missing)));
+  }
+  return run == nullptr ? kExitOk : run->file()->code();
+}
+
+int QueryCommand::Run(const Console& console, OutputBuffer* output) {
+  if (tables_) return PrintTables(console, output);
+  std::vector<std::unique_ptr<RelationRun>> runs;
+  std::vector<std::pair<std::string, Relations>> relations;
+  for (const std::string& path : files_.paths) {
+    auto run = RelationRun::Read(path, at_, console);
+    if (run == nullptr) return kExitFailed;
+    relations.emplace_back(path, RunRelations(run.get()));
+    SayMissing(sql_, relations.back().second, run->file()->shown_name(),
+               console);
+    runs.push_back(std::move(run));
+  }
+  int code = PrintSqlAnswer(sql_, JoinRuns(std::move(relations)), table_,
+                            console, output);
+  for (const auto& run : runs) code = std::max(code, run->file()->code());
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewQueryCommand() {
+  return std::make_unique<QueryCommand>();
+}
+
+}  // namespace pymemrun

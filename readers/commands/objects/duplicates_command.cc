@@ -1,0 +1,66 @@
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/commands/objects/objects_command.h"
+#include "readers/objects/findings/duplicates.h"
+#include "readers/objects/graph/object_text.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+class DuplicatesCommand final : public ObjectsCommand {
+ public:
+  DuplicatesCommand()
+      : ObjectsCommand("duplicates", "equal strings, and what one would save",
+                       "Lists strings and bytes that stand in memory several "
+                       "times, and what would be saved if one stood for all, "
+                       "as sys.intern() does.") {}
+
+  void AddOptions(CLI::App* app) override {
+    AddFile(app);
+    AddWhere(app);
+    AddTable(app, 20, "value");
+  }
+
+ private:
+  int Show(ObjectAnalysis* analysis, const Console&,
+           OutputBuffer* output) override {
+    const ObjectGraph& graph = analysis->graph();
+    const std::vector<Duplicates> found = FindDuplicates(graph, where_);
+    Table table;
+    table.headings = {{"saving_bytes", "saving", CellLook::kBytes},
+                      {"objects", "objects"},
+                      {"bytes", "size", CellLook::kBytes},
+                      {"address", "first"},
+                      {"type", "type", CellLook::kName},
+                      {"value", "value", CellLook::kName}};
+    uint64_t saving = 0, objects = 0;
+    for (const Duplicates& equal : found) {
+      saving += equal.saving_bytes;
+      objects += equal.count - 1;
+      if (IsFull(table.rows.size())) continue;
+      table.rows.push_back({equal.saving_bytes, equal.count, equal.size_bytes,
+                            AddressText(graph, equal.first),
+                            KindText(graph, equal.first),
+                            ValueText(graph, equal.first)});
+    }
+    table.places = table.rows.size();
+    Print(found.empty()
+              ? "No two strings or bytes are equal."
+              : absl::StrCat("One of each would save ",
+                             HumanBytes(static_cast<double>(saving)), ": ",
+                             Counted(objects, "object"), " could go."),
+          table, output);
+    return kExitOk;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewObjectsDuplicatesCommand() {
+  return std::make_unique<DuplicatesCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,73 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/options/option_values.h"
+#include "readers/replay/states/state_replay.h"
+#include "readers/replay/states/state_tables.h"
+#include "readers/report/range_options.h"
+#include "readers/report/report_command.h"
+#include "readers/report/run_reading.h"
+
+namespace pymemrun {
+namespace {
+
+class StatesCommand final : public ReportCommand {
+ public:
+  StatesCommand()
+      : ReportCommand(
+            "states", "what threads do: run, want a CPU, sleep, and for what",
+            "Says for how long each thread ran, wanted a CPU, and slept: for "
+            "the GIL, for locks, for I/O, for time to pass.\n\n"
+            "A run with GIL events, too, tells time with the GIL "
+            "from time without, and waits for the GIL from other locks. "
+            "Context switches, running and preempted are exact. A sleep of "
+            "some milliseconds is asked about once; shorter ones count as "
+            "other. How long a thread wanted a CPU after its sleeps is known "
+            "in sum alone: each sleep has the same part of it.") {}
+
+  void AddOptions(CLI::App* app) override {
+    needs_.Add(Recorded::kStates);
+    files_.AddOne(app);
+    table_.Add(app, 20, "A row for each thread.", "threads");
+    table_.AddSort(app);
+    AddThread(app, &thread_);
+    range_.Add(app);
+    files_.AddOutput(app);
+  }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  TableOptions table_;
+  std::string thread_;
+  RangeOptions range_;
+};
+
+int StatesCommand::Run(const Console& console, OutputBuffer* output) {
+  RunReading run(*this, console);
+  StateReplay replay;
+  TimeRange range;
+  if (!run.Find(range_, &range)) return run.code();
+  replay.SetRange(range);
+  ThreadFilter keep(thread_, &replay.index());
+  if (!run.Read(&replay) || !run.HasThread(&keep)) return run.code();
+  Table table = StateTable(replay, &keep, /*limit=*/0, table_.format());
+  const auto all = table_.Choose(console, &table);
+  if (!all.has_value()) return kExitUsage;
+  table_.Print(
+      absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"),
+      std::move(table), output);
+  if (table_.as_text()) {
+    output->AppendLines(table_.NotShown(*all, "thread", "threads"));
+  }
+  return run.code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewStatesCommand() {
+  return std::make_unique<StatesCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,77 @@
+// What `pymemreport timeline` is asked, and what it has found to show. Each of
+// the kinds of --of has a file of its own.
+#ifndef PYMEMRUN_READERS_COMMANDS_TIME_TIMELINE_OPTIONS_H_
+#define PYMEMRUN_READERS_COMMANDS_TIME_TIMELINE_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/output/output_buffer.h"
+#include "readers/pictures/chart/svg_chart.h"
+#include "readers/report/call_attribution.h"
+#include "readers/report/option_groups.h"
+#include "readers/report/peak_options.h"
+#include "readers/report/range_options.h"
+#include "readers/report/run_reading.h"
+#include "readers/run/replay_visitor.h"
+#include "readers/series/series.h"
+
+namespace pymemrun {
+
+struct TimelineOptions {
+  enum Of { kRss, kHeap, kThreads, kCounters };
+
+  Of of = kRss;
+  bool as_svg = false;          // by the options and the name of the output
+  std::optional<uint64_t> top;  // series, or lanes, of their own
+  // Nothing, of RSS: live bytes beside the rest of it.
+  std::optional<GroupBy> by = GroupBy::kLine;
+  PeakOptions peaks;  // its files and its thread choose series, too
+  RangeOptions range;
+  TableOptions table;
+  // Of RSS: who holds it, not who touched it first; nothing: where blocks are
+  // known.
+  std::optional<bool> held;
+  // Of the heap.
+  uint64_t interval_us = 0;  // 0: to be chosen
+  SeriesOrder order = SeriesOrder::kPeak;
+  // Of threads.
+  std::optional<uint64_t> rebase;  // nothing: to be chosen
+  size_t most_peaks = 24;
+  CallAttribution attribution;
+  // Of counters.
+  std::vector<std::string> names;
+  bool gc_runs = false;
+
+  const TableView& view() const { return peaks.choice.view; }
+  const std::string& thread() const { return peaks.choice.thread; }
+};
+
+// What is to be printed: a picture or a table, and what stands above that.
+struct Drawing {
+  Curves curves;
+  TimeChart chart;  // unless asked for it, it need not be there
+  std::string heading;
+  // What the names of places belong to.
+  std::vector<std::shared_ptr<void>> names;
+};
+
+// These read the run. False: there is nothing to show, which has been said; the
+// run has the exit code. REQUIRES: its file could be opened.
+bool DrawRss(const TimelineOptions& options, RunReading* run, Drawing* drawing);
+bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
+              RunReading* run, Drawing* drawing);
+bool DrawThreads(TimelineOptions* options, RunReading* run, Drawing* drawing);
+// And these print.
+bool PrintLanes(const TimelineOptions& options, RunReading* run,
+                OutputBuffer* output);
+bool PrintCounters(const TimelineOptions& options, RunReading* run,
+                   OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_COMMANDS_TIME_TIMELINE_OPTIONS_H_

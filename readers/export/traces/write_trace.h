@@ -1,0 +1,27 @@
+// A run as a timeline for other tools: `pymemreport export --format perfetto`
+// and `--format chrome`.
+#ifndef PYMEMRUN_READERS_EXPORT_TRACES_WRITE_TRACE_H_
+#define PYMEMRUN_READERS_EXPORT_TRACES_WRITE_TRACE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "readers/output/output_buffer.h"
+#include "readers/run/console.h"
+
+namespace pymemrun {
+
+struct TraceOptions {
+  bool as_json = false;  // Chrome's; else Perfetto's
+  uint64_t min_us = 1000;
+};
+
+// Writes as it reads, and says what it leaves out. Perfetto's traces have the
+// last dump of the object graph that lies beside the run. Returns the exit
+// code.
+int WriteTrace(const std::string& path, const TraceOptions& options,
+               const Console& console, OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_EXPORT_TRACES_WRITE_TRACE_H_

@@ -1,0 +1,356 @@
+#include "readers/objects/ask/ask_for_dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "format/stream/byte_io.h"
+#include "format/stream/status_util.h"
+#include "format/stream/stream_reader.h"
+#include "format/trace.pb.h"
+#include "readers/watch/traced_process.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(20);
+constexpr absl::Duration kStandsStill = absl::Seconds(1);
+// A collector's run file, as the launcher arranges its descriptors
+// (collector/session/collector_start.h), and the signal that it knows.
+constexpr int kOutputFd = 4, kAsk = SIGURG;
+
+class Descriptor {
+ public:
+  explicit Descriptor(long fd) : fd_(static_cast<int>(fd)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Of a process that has ended, also where nobody has waited for it.
+bool HasEnded(const Descriptor& process) {
+  pollfd entry = {process.get(), POLLIN, 0};
+  return poll(&entry, 1, 0) != 0;
+}
+
+uint64_t MonotonicNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t{1000000000} * now.tv_sec + now.tv_nsec;
+}
+
+// The value of a line in /proc/PID/status; empty: it cannot be read.
+std::string StatusOf(pid_t pid, absl::string_view name) {
+  const Descriptor file(open(absl::StrCat("/proc/", pid, "/status").c_str(),
+                             O_RDONLY | O_CLOEXEC));
+  char buffer[8192];
+  const ssize_t size =
+      file.get() < 0 ? 0 : read(file.get(), buffer, sizeof(buffer));
+  const absl::string_view text(buffer, std::max<ssize_t>(size, 0));
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, name)) {
+      return std::string(line.substr(name.size()));
+    }
+  }
+  return "";
+}
+
+bool IsAnothers(pid_t pid) {
+  const std::string ids = StatusOf(pid, "Uid:\t");
+  uint64_t own = 0;
+  return geteuid() != 0 &&
+         absl::SimpleAtoi(ids.substr(0, ids.find('\t')), &own) &&
+         own != geteuid();
+}
+
+// Whether the process has a handler for the signal.
+bool Catches(pid_t pid, int signal) {
+  uint64_t caught = 0;
+  return absl::SimpleHexAtoi(StatusOf(pid, "SigCgt:\t"), &caught) &&
+         (caught >> (signal - 1) & 1) != 0;
+}
+
+// A regular file, opened without waiting for whoever else has it.
+absl::StatusOr<Descriptor> OpenFile(const std::string& path, int flags) {
+  Descriptor file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+  struct stat info;
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) {
+    return absl::UnavailableError(strerror(errno));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return absl::UnavailableError("expected a file, found something else");
+  }
+  return file;
+}
+
+// The records of a file that grows.
+class Growing {
+ public:
+  explicit Growing(Descriptor file)
+      : file_(std::move(file)),
+        source_(file_.get()),
+        reader_(StreamReader::Create(&source_, {})) {}
+
+  // The next record that can be parsed; nothing: the file has no more now.
+  // Fails where the file cannot be read.
+  absl::StatusOr<const Record*> Next() {
+    for (;;) {
+      absl::string_view bytes;
+      const StreamReader::Result result = reader_->Next(&bytes);
+      if (result == StreamReader::Result::kRecord) {
+        if (!record_.ParseFromArray(bytes.data(),
+                                    static_cast<int>(bytes.size()))) {
+          continue;
+        }
+        return &record_;
+      }
+      if (result != StreamReader::Result::kDamage) return nullptr;
+      const absl::Status& status = reader_->damage().status;
+      if (!absl::IsDataLoss(status)) return status;
+    }
+  }
+  uint64_t size_bytes() const {
+    struct stat info;
+    return fstat(file_.get(), &info) == 0 ? info.st_size : 0;
+  }
+  // Whether it has stood still for a while where there is no room for a page.
+  bool LacksRoom() {
+    const uint64_t bytes = size_bytes();
+    if (bytes != seen_bytes_) grown_ = absl::Now();
+    seen_bytes_ = bytes;
+    struct statvfs disk;
+    return absl::Now() - grown_ > kStandsStill &&
+           fstatvfs(file_.get(), &disk) == 0 && disk.f_blocks > 0 &&
+           uint64_t{disk.f_bavail} * disk.f_frsize < 4096;
+  }
+
+ private:
+  const Descriptor file_;
+  FdSource source_;
+  const std::unique_ptr<StreamReader> reader_;
+  Record record_;
+  uint64_t seen_bytes_ = 0;
+  absl::Time grown_ = absl::Now();
+};
+
+class Request {
+ public:
+  Request(pid_t pid, absl::Duration timeout)
+      : pid_(pid),
+        program_(syscall(SYS_pidfd_open, pid, 0)),
+        open_errno_(program_.get() < 0 ? errno : 0),
+        timeout_(timeout) {}
+
+  absl::StatusOr<DumpMade> Make();
+
+ private:
+  absl::Status Find();
+  absl::Status Send();
+  absl::Status WaitForBegin();
+  absl::StatusOr<bool> ReadRun();
+  absl::StatusOr<DumpMade> WaitForEnd();
+  absl::StatusOr<bool> ReadDump();
+
+  const pid_t pid_;
+  const Descriptor program_;
+  const int open_errno_;
+  const absl::Duration timeout_;
+  absl::Time end_;
+  TracedBy traced_;
+  std::optional<Descriptor> collector_;
+  std::optional<Growing> run_, dump_;
+  std::string run_name_;
+  uint64_t asked_ns_ = 0, run_start_ns_ = 0;
+  std::optional<ObjectsUnderWay> begun_;
+  std::optional<ObjectsEnd> ended_;
+  std::string problem_;  // of the dump, where the run file has one
+};
+
+absl::Status Request::Find() {
+  if (open_errno_ == ESRCH || (open_errno_ == 0 && HasEnded(program_))) {
+    return absl::NotFoundError("expected a process, found none of that number");
+  }
+  if (open_errno_ != 0) {
+    return absl::NotFoundError(absl::StrCat("expected a process, found none: ",
+                                            strerror(open_errno_)));
+  }
+  if (IsAnothers(pid_)) {
+    return absl::PermissionDeniedError(
+        "expected a process of your own, found another user's");
+  }
+  ASSIGN_OR_RETURN(traced_, CollectorOf(pid_));
+  collector_.emplace(syscall(SYS_pidfd_open, traced_.collector, 0));
+  // Looked at while it is held: its number is nobody else's then.
+  if (collector_->get() < 0 || !IsCollectorOf(traced_.collector, pid_) ||
+      HasEnded(*collector_)) {
+    return absl::NotFoundError(
+        "expected a process that pymemrun traces now, found one whose "
+        "collector has ended");
+  }
+  if (!Catches(traced_.collector, kAsk)) {
+    return absl::FailedPreconditionError(
+        "expected a process that can be asked for dumps, found one that an "
+        "older pymemrun traces");
+  }
+  return absl::OkStatus();
+}
+
+// It asks once it reads: no record is missed then.
+absl::Status Request::Send() {
+  const std::string path =
+      absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd);
+  std::error_code error;
+  run_name_ = std::filesystem::read_symlink(path, error).string();
+  auto file = OpenFile(path, 0);
+  if (!file.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("its run file: ", file.status().message()));
+  }
+  run_.emplace(*std::move(file));
+  asked_ns_ = MonotonicNs();
+  if (syscall(SYS_pidfd_send_signal, collector_->get(), kAsk, nullptr, 0) !=
+      0) {
+    return absl::UnavailableError(
+        absl::StrCat("its collector cannot be asked: ", strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+// Reads what the run file has: whether a dump has begun that was asked for
+// then, or that could not be.
+absl::StatusOr<bool> Request::ReadRun() {
+  for (;;) {
+    ASSIGN_OR_RETURN(const Record* const record, run_->Next());
+    if (record == nullptr) return begun_.has_value();
+    if (record->has_header()) {
+      run_start_ns_ = record->header().start_monotonic_ns();
+    }
+    if (record->has_objects_dumped() && begun_.has_value() &&
+        record->objects_dumped().time_us() == begun_->time_us()) {
+      problem_ = record->objects_dumped().problem();
+    }
+    if (!record->has_objects_under_way() || begun_.has_value()) continue;
+    const uint64_t asked_us =
+        (asked_ns_ - std::min(asked_ns_, run_start_ns_)) / 1000;
+    if (record->objects_under_way().time_us() < asked_us) continue;
+    begun_ = record->objects_under_way();
+  }
+}
+
+absl::Status Request::WaitForBegin() {
+  for (;;) {
+    const bool over = HasEnded(*collector_);
+    ASSIGN_OR_RETURN(const bool begun, ReadRun());
+    if (begun) return absl::OkStatus();
+    if (over) {
+      return absl::AbortedError("the program ended before it made the dump");
+    }
+    // A dump that has begun may have taken the last room before that was said.
+    if (run_->LacksRoom()) {
+      return absl::AbortedError(
+          absl::StrCat(TerminalText(run_name_), ": ", strerror(ENOSPC)));
+    }
+    if (absl::Now() >= end_) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "expected a dump within ", absl::FormatDuration(timeout_),
+          ", found none: its main thread does not come back to "
+          "Python code, or another dump is under way"));
+    }
+    absl::SleepFor(kPoll);
+  }
+}
+
+absl::StatusOr<bool> Request::ReadDump() {
+  for (;;) {
+    ASSIGN_OR_RETURN(const Record* const record, dump_->Next());
+    if (record == nullptr) return ended_.has_value();
+    if (record->has_objects_end()) ended_ = record->objects_end();
+  }
+}
+
+absl::StatusOr<DumpMade> Request::WaitForEnd() {
+  const std::string name = TerminalText(begun_->path());
+  auto file = OpenFile(begun_->path(), O_NOFOLLOW);
+  if (!file.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat(name, ": ", file.status().message()));
+  }
+  dump_.emplace(*std::move(file));
+  for (;;) {
+    ASSIGN_OR_RETURN(bool done, ReadDump());
+    if (done) break;
+    // The run file may have no room either to say so.
+    if (dump_->LacksRoom()) {
+      return absl::AbortedError(absl::StrCat(name, ": ", strerror(ENOSPC)));
+    }
+    RETURN_IF_ERROR(ReadRun().status());
+    if (!problem_.empty()) {
+      return absl::AbortedError(
+          absl::StrCat(name, ": ", TerminalText(problem_)));
+    }
+    if (absl::Now() >= end_) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(name, ": expected the end of the dump within ",
+                       absl::FormatDuration(timeout_), ", found none yet"));
+    }
+    absl::SleepFor(kPoll);
+  }
+  if (ended_->outcome() == ObjectsEnd::COMPLETE) {
+    return DumpMade{begun_->path(), begun_->pause_us(), ended_->duration_us(),
+                    ended_->objects(), dump_->size_bytes()};
+  }
+  const std::string why =
+      ended_->outcome() == ObjectsEnd::CRASHED
+          ? absl::StrCat("by signal ", ended_->signal(),
+                         " while an object told what it refers to")
+      : ended_->outcome() == ObjectsEnd::NO_MEMORY
+          ? "for want of memory"
+          : "when its process was killed, as happens when memory runs out";
+  return absl::AbortedError(absl::StrCat(name, ": the dump was cut off ", why));
+}
+
+absl::StatusOr<DumpMade> Request::Make() {
+  RETURN_IF_ERROR(Find());
+  end_ = absl::Now() + timeout_;
+  RETURN_IF_ERROR(Send());
+  RETURN_IF_ERROR(WaitForBegin());
+  if (begun_->problem().empty()) return WaitForEnd();
+  const std::string path = TerminalText(begun_->path());
+  return absl::AbortedError(absl::StrCat(path, path.empty() ? "" : ": ",
+                                         TerminalText(begun_->problem())));
+}
+
+}  // namespace
+
+absl::StatusOr<DumpMade> AskForDump(pid_t pid, absl::Duration timeout) {
+  return Request(pid, timeout).Make();
+}
+
+}  // namespace pymemrun

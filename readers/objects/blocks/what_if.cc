@@ -1,0 +1,358 @@
+#include "readers/objects/blocks/what_if.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "readers/objects/blocks/block_replay.h"
+#include "readers/objects/blocks/load_allocations.h"
+#include "readers/objects/graph/object_graph.h"
+#include "readers/replay/heap/heap_model.h"
+#include "readers/replay/heap/heap_replay.h"
+#include "readers/replay/heap_in_rss/python_arenas.h"
+#include "readers/replay/heap_in_rss/returned_memory.h"
+#include "readers/replay/resident/find_peak.h"
+#include "readers/replay/resident/page_mappings.h"
+#include "readers/replay/resident/resident_replay.h"
+#include "readers/run/input_file.h"
+#include "readers/run/reread_file.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// An object lies in a block of its own. Of its size more may lie in another
+// one, such as the items of a list: see BesideBlocks.
+struct BlocksOfObjects {
+  uint64_t bytes = 0;  // of these objects, as the heap has them
+  // Of these, what lies nobody knows where: several blocks of one object, or
+  // blocks from before tracing.
+  uint64_t unplaced_bytes = 0;
+  std::vector<BlockRange> going;    // theirs
+  std::vector<BlockRange> staying;  // all others, and what C code has mapped
+};
+
+using Block = HeapModel::Block;
+
+// What an object has in further blocks comes to so many bytes at least: a
+// `__sizeof__` may say a little more than was asked for.
+constexpr uint64_t kLeastFurther = 8;
+// Of an object from before tracing so much at most is sure to lie there.
+constexpr uint64_t kMostInline = 512;
+
+class BlockFinder {
+ public:
+  BlockFinder(const HeapModel& heap, const ObjectGraph& graph,
+              const std::vector<bool>& gone)
+      : heap_(heap), graph_(graph), gone_(gone) {}
+
+  BlocksOfObjects Find() {
+    for (NodeId node = 0; node < graph_.nodes(); ++node) {
+      if (!graph_.is_synthetic(node)) {
+        AddObject(node, graph_.besides().Of(node));
+      }
+    }
+    Divide();
+    return std::move(found_);
+  }
+
+ private:
+  const Block* BlockAt(uint64_t address) const {
+    const auto found = heap_.blocks().find(address);
+    return found == heap_.blocks().end() ? nullptr : &found->second;
+  }
+  void AddObject(NodeId node, const BesideBlock& beside) {
+    const bool is_gone = gone_[node];
+    const uint64_t bytes = graph_.size_bytes(node);
+    const uint64_t own = bytes - std::min(bytes, beside.bytes);
+    AddPart(BlockOf(graph_, node), own, kMostInline, is_gone);
+    if (beside.bytes > 0 && !AddMapping(node, beside)) {
+      AddPart(beside.address, beside.bytes, beside.bytes, is_gone);
+    }
+  }
+  // Of an mmap.mmap. Of its mapping the dump has the resident bytes alone.
+  bool AddMapping(NodeId node, const BesideBlock& beside) {
+    if (BlockAt(beside.address) != nullptr ||
+        beside.address > UINT64_MAX - beside.bytes) {
+      return false;
+    }
+    const auto& parts = heap_.mappings().parts();
+    const bool is_known = parts.find(beside.address) != parts.end();
+    if (!is_known && graph_.type_name(graph_.type(node)) != "mmap.mmap") {
+      return false;
+    }
+    const bool is_gone = gone_[node];
+    if (!is_known) {
+      (is_gone ? found_.going : found_.staying)
+          .push_back({beside.address, beside.address + beside.bytes, false,
+                      /*is_mapping=*/true});
+    } else if (is_gone) {
+      going_.insert(beside.address);
+    }
+    if (is_gone) found_.bytes += beside.bytes;
+    return true;
+  }
+  // Of its `bytes` at most `sure` are sure to lie there if the block is not
+  // known.
+  void AddPart(uint64_t address, uint64_t bytes, uint64_t sure, bool is_gone) {
+    if (const Block* const block = BlockAt(address)) {
+      if (!is_gone) return;
+      going_.insert(address);
+      const uint64_t further =
+          bytes >= block->size + kLeastFurther ? bytes - block->size : 0;
+      found_.bytes += block->size + further;
+      found_.unplaced_bytes += further;
+      return;
+    }
+    const uint64_t placed = std::clamp<uint64_t>(bytes, 1, sure);
+    if (address > UINT64_MAX - placed) return;
+    (is_gone ? found_.going : found_.staying)
+        .push_back({address, address + placed, placed <= kMostInline});
+    if (!is_gone) return;
+    found_.bytes += bytes;
+    found_.unplaced_bytes += bytes - std::min(bytes, placed);
+  }
+  void Divide() {
+    for (const auto& [address, block] : heap_.blocks()) {
+      if (block.size == 0 || address > UINT64_MAX - block.size) continue;
+      const HeapAllocator allocator =
+          heap_.sources()[block.source].key.allocator;
+      (going_.contains(address) ? found_.going : found_.staying)
+          .push_back({address, address + block.size,
+                      PythonArenas::IsSmall(allocator, block.size)});
+    }
+    for (const auto& [begin, part] : heap_.mappings().parts()) {
+      if (part.end <= begin) continue;
+      (going_.contains(begin) ? found_.going : found_.staying)
+          .push_back({begin, part.end, false, /*is_mapping=*/true});
+    }
+  }
+
+  const HeapModel& heap_;
+  const ObjectGraph& graph_;
+  const std::vector<bool>& gone_;
+  absl::flat_hash_set<uint64_t> going_;  // blocks, and mappings
+  BlocksOfObjects found_;
+};
+
+// `gone`: by node. REQUIRES: the model is of the dump's moment and has every
+// block since tracing began.
+BlocksOfObjects FindBlocks(const HeapModel& heap, const ObjectGraph& graph,
+                           const std::vector<bool>& gone) {
+  return BlockFinder(heap, graph, gone).Find();
+}
+
+// glibc raises its thresholds once blocks that it had mapped are freed: the
+// trim threshold is twice the largest of these, up to a limit.
+constexpr uint64_t kTrimThreshold = 128 << 10, kMostMapped = 32 << 20;
+
+// What malloc's heap must have free at its end to give it back.
+class TrimThreshold {
+ public:
+  void Take(const HeapEvent& event) {
+    if (event.free_of != HeapFreeOf::kBlock || event.address % 4096 != 16) {
+      return;
+    }
+    if (event.is_free) {
+      const auto found = mapped_.find(event.address);
+      if (found == mapped_.end()) return;
+      bytes_ = std::max(bytes_, 2 * found->second);
+      mapped_.erase(found);
+    } else if (event.size >= kTrimThreshold && event.size <= kMostMapped &&
+               event.allocator < HEAP_MMAP) {
+      mapped_[event.address] = event.size;
+    }
+  }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  absl::flat_hash_map<uint64_t, uint64_t> mapped_;  // block, its size
+  uint64_t bytes_ = kTrimThreshold;
+};
+
+// The blocks at a moment, and the arenas in which small ones lie.
+class BlocksThen final : public HeapReplay {
+ public:
+  explicit BlocksThen(uint64_t until_us)
+      : HeapReplay(until_us, /*to_end=*/false), until_us_(until_us) {}
+
+  void OnHeader(const Header& header) override {
+    HeapReplay::OnHeader(header);
+    arenas_.SetPython(header.python_version());
+  }
+  bool OnRows(const Row* rows, size_t count) override {
+    if (count > 0) Reach(rows[count - 1].time_us);
+    return HeapReplay::OnRows(rows, count);
+  }
+  void OnProcess(const ProcessSample& sample) override {
+    Reach(sample.time_us());
+    HeapReplay::OnProcess(sample);
+  }
+  void OnFooter(const Footer& footer) override {
+    Reach(until_us_);
+    HeapReplay::OnFooter(footer);
+  }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    if (count > 0) Reach(events[count - 1].time_us);
+    for (size_t i = 0; i < count && events[i].time_us <= until_us_; ++i) {
+      Take(events[i]);
+    }
+    return HeapReplay::OnHeap(events, count);
+  }
+  void Inherit(const HeapEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) Take(events[i]);
+    HeapReplay::Inherit(events, count);
+  }
+  const PythonArenas& arenas() const { return arenas_; }
+  uint64_t trim_bytes() const { return trim_.bytes(); }
+  // Whether anything was recorded at that moment or later.
+  bool reaches_it() const { return reaches_it_; }
+
+ private:
+  void Reach(uint64_t time_us) { reaches_it_ |= time_us >= until_us_; }
+  void Take(const HeapEvent& event) {
+    arenas_.Take(event);
+    trim_.Take(event);
+  }
+
+  const uint64_t until_us_;
+  bool reaches_it_ = false;
+  PythonArenas arenas_;
+  TrimThreshold trim_;
+};
+
+// Where it lies; empty: not known.
+MallocHeap MallocHeapOf(const ResidentReplay& pages, uint64_t trim_bytes) {
+  MallocHeap heap;
+  heap.trim_bytes = trim_bytes;
+  ForEachMapped(pages,
+                [&](const PageMap::Range& range, uint32_t, uint32_t mapping) {
+                  if (pages.index().MappingName(mapping) != "[heap]") return;
+                  if (heap.end == 0)
+                    heap.begin = range.begin * pages.model().page_bytes();
+                  heap.end = range.end * pages.model().page_bytes();
+                });
+  return heap;
+}
+
+class Reading {
+ public:
+  Reading(const ObjectGraph& graph, const std::vector<bool>& gone,
+          RereadFile* file, WhatIf* what)
+      : graph_(graph),
+        gone_(gone),
+        file_(*file),
+        what_(*what),
+        heap_(graph.facts().begin.time_us()) {}
+
+  void Read() {
+    if (!file_.Read(&heap_)) {
+      what_.no_heap = absl::StrCat(file_.shown_name(), " cannot be read");
+      return;
+    }
+    what_.no_heap = NoHeap();
+    if (!what_.no_heap.empty()) return;
+    BlocksOfObjects blocks = FindBlocks(heap_.model(), graph_, gone_);
+    what_.heap_bytes = blocks.bytes;
+    what_.unplaced_bytes = blocks.unplaced_bytes;
+    ReadPages(std::move(blocks));
+  }
+
+ private:
+  std::string NoHeap() const {
+    const std::string& name = file_.shown_name();
+    if (!IsSameProcess(heap_.header(), graph_.facts().header)) {
+      return name + " is of another process";
+    }
+    if (!heap_.has_heap_events()) {
+      return name +
+             " has no heap events: the run was made with --heap off "
+             "or stats";
+    }
+    if (heap_.sampled()) {
+      return name + " has samples of the heap: --heap all records every block";
+    }
+    if (!heap_.reaches_it()) {
+      return name + " ends before the dump";
+    }
+    return "";
+  }
+  void ReadPages(BlocksOfObjects blocks) {
+    const auto peak = FindPeak(&file_);
+    if (peak == nullptr || !peak->has_page_events()) {
+      what_.no_rss = file_.shown_name() +
+                     " has no page events: --trace pages records them";
+      return;
+    }
+    ResidentReplay pages(graph_.facts().begin.time_us(), peak->hindsight());
+    if (!file_.Read(&pages)) return;
+    if (pages.model().sampled()) {
+      what_.no_rss = file_.shown_name() +
+                     " has samples of pages: --page-period 1 records each";
+      return;
+    }
+    what_.rss_bytes = pages.model().RssBytes();
+    // Otherwise C code's blocks may lie anywhere in it.
+    const MallocHeap malloc_heap = heap_.header().heap_native()
+                                       ? MallocHeapOf(pages, heap_.trim_bytes())
+                                       : MallocHeap();
+    what_.returned =
+        MemoryWithout(std::move(blocks.going), std::move(blocks.staying),
+                      heap_.arenas().Found(), malloc_heap, pages.model());
+  }
+
+  const ObjectGraph& graph_;
+  const std::vector<bool>& gone_;
+  RereadFile& file_;
+  WhatIf& what_;
+  BlocksThen heap_;
+};
+
+// Why the dump has no run file that can be opened; empty: it has.
+std::string NoRun(const ObjectGraph& graph, const std::string& run) {
+  if (graph.facts().header.pid() == 0) {
+    return "the dump does not say which process it is of";
+  }
+  if (run.empty()) {
+    return "the dump's name does not tell its run file's; give it with --run";
+  }
+  const auto file = InputFile::Open(run);
+  if (file.ok()) return "";
+  return absl::IsNotFound(file.status())
+             ? absl::StrCat("there is no ", TerminalText(run))
+             : absl::StrCat(TerminalText(run), ": ", file.status().message());
+}
+
+}  // namespace
+
+WhatIf Without(const ObjectGraph& graph, const std::vector<bool>& gone,
+               const std::string& dump_path, const std::string& run_path,
+               const Console& console, int* code) {
+  WhatIf what;
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    if (!gone[node] || graph.is_synthetic(node)) continue;
+    ++what.objects;
+    what.object_bytes += graph.size_bytes(node);
+  }
+  const std::string run = run_path.empty() ? RunFileOf(dump_path) : run_path;
+  what.no_heap = NoRun(graph, run);
+  if (what.no_heap.empty()) {
+    const auto file = RereadFile::Open(run, console);
+    if (file == nullptr) {
+      *code = std::max(*code, kExitFailed);
+      what.no_heap = absl::StrCat(TerminalText(run), " cannot be opened");
+    } else {
+      Reading(graph, gone, file.get(), &what).Read();
+      *code = std::max(*code, file->code());
+    }
+  }
+  if (!what.no_heap.empty()) what.no_rss = what.no_heap;
+  return what;
+}
+
+}  // namespace pymemrun

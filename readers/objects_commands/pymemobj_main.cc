@@ -1,6 +1,0 @@
-// pymemobj: what is in a dump of the object graph, and what keeps it alive.
-#include "readers/objects_commands/pymemobj.h"
-
-int main(int argc, char** argv) {
-  return pymemrun::ProgramMain("pymemobj", argc, argv, &pymemrun::RunPymemobj);
-}

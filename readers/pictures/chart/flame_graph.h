@@ -1,0 +1,26 @@
+// A call tree as a flame graph: `pymemreport flame`.
+#ifndef PYMEMRUN_READERS_PICTURES_CHART_FLAME_GRAPH_H_
+#define PYMEMRUN_READERS_PICTURES_CHART_FLAME_GRAPH_H_
+
+#include <string>
+
+#include "readers/places/place_tree.h"
+
+namespace pymemrun {
+
+struct FlameTexts {
+  std::string title;
+  std::string subtitle;
+  bool counts_are_estimates = false;  // of blocks
+};
+
+// One SVG that needs nothing else: callers above what they call, as wide as
+// their bytes or times. Its script zooms and searches. Frames below a ten
+// thousandth of the whole, or deeper than 500, are left out, and all but the
+// 100,000 largest.
+void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
+                OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PICTURES_CHART_FLAME_GRAPH_H_

@@ -1,0 +1,302 @@
+#include "readers/relations/objects/graph_relations.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/objects/graph/object_text.h"
+#include "readers/objects/graph/parents.h"
+#include "readers/relations/engine/columns.h"
+
+namespace pymemrun {
+namespace {
+
+// Rows of a table: those from `begin` up to `end`, or those of a list.
+struct GraphRows {
+  uint64_t begin = 0, end = 0;
+  std::optional<absl::Span<const uint32_t>> list = std::nullopt;
+
+  static GraphRows One(uint64_t row) { return {row, row + 1}; }
+  static GraphRows Of(absl::Span<const uint32_t> list) {
+    return {0, list.size(), list};
+  }
+  uint64_t At(uint64_t position) const {
+    return list.has_value() ? (*list)[position] : position;
+  }
+};
+
+// A row of any of the relations.
+struct GraphRow {
+  ObjectAnalysis& analysis;
+  uint64_t number;
+  std::string* made;
+
+  const ObjectGraph& graph() const { return analysis.graph(); }
+  NodeId node() const { return static_cast<NodeId>(number); }
+  uint32_t edge() const { return static_cast<uint32_t>(number); }
+  // Text that is made for it; an empty one is not known.
+  RelationValue Made(std::string text) const {
+    *made = std::move(text);
+    return TextOrNot(*made);
+  }
+  // The first characters of a node's text, if it has one.
+  RelationValue ValueOf(NodeId node) const {
+    const auto text = graph().details(node).text;
+    if (!text.has_value()) return {};
+    *made = std::string(*text);
+    return absl::string_view(*made);
+  }
+};
+using Row = GraphRow;
+
+// A relation whose rows have numbers, and are found by them.
+class GraphRelation : public SpecifiedRelation<GraphRow> {
+ public:
+  GraphRelation(const RelationSpec<GraphRow>& spec, ObjectAnalysis* analysis)
+      : SpecifiedRelation(spec), analysis_(*analysis) {}
+
+  uint64_t expected_rows() override { return rows(); }
+  std::unique_ptr<RowCursor> Rows() override {
+    return std::make_unique<Cursor>(this, GraphRows{0, rows()});
+  }
+  std::unique_ptr<RowCursor> Find(int column, int64_t number,
+                                  absl::string_view text) override {
+    return std::make_unique<Cursor>(this, RowsWith(column, number, text));
+  }
+
+ protected:
+  virtual uint64_t rows() { return graph().nodes(); }
+  // As Find() says.
+  virtual GraphRows RowsWith(int, int64_t, absl::string_view) { return {}; }
+
+  const ObjectGraph& graph() const { return analysis_.graph(); }
+  // No rows where the graph has no such node.
+  template <typename Rows>
+  GraphRows OfNode(int64_t number, Rows rows) const {
+    if (number < 0 || number >= int64_t{graph().nodes()}) return {};
+    return rows(static_cast<NodeId>(number));
+  }
+
+  ObjectAnalysis& analysis_;
+
+ private:
+  class Cursor final : public RowCursor {
+   public:
+    Cursor(GraphRelation* relation, const GraphRows& rows)
+        : relation_(*relation), rows_(rows), next_(rows.begin) {}
+    absl::StatusOr<bool> Next() override {
+      if (next_ >= rows_.end) return false;
+      row_ = rows_.At(next_++);
+      return true;
+    }
+    RelationValue At(int column) override {
+      return relation_.spec().columns[column].cell(
+          {relation_.analysis_, row_, &made_});
+    }
+
+   private:
+    GraphRelation& relation_;
+    const GraphRows rows_;
+    uint64_t next_, row_ = 0;
+    std::string made_;
+  };
+};
+
+constexpr ColumnOf<Row> kNodeColumns[] = {
+    {"id", kInteger, "its number",
+     [](const Row& row) { return IntegerOf(row.number); }},
+    {"address", kText, "where it was, 0x...",
+     [](const Row& row) {
+       return row.Made(AddressText(row.graph(), row.node()));
+     }},
+    {"type", kText, "with its module",
+     [](const Row& row) {
+       return row.Made(KindText(row.graph(), row.node()));
+     }},
+    {"module", kText, "of its type",
+     [](const Row& row) {
+       const ObjectGraph& graph = row.graph();
+       return TextOrNot(graph.types()[graph.type(row.node())].module());
+     }},
+    {"size", kBytes, "its own bytes",
+     [](const Row& row) {
+       return IntegerOf(row.graph().size_bytes(row.node()));
+     }},
+    {"retained", kBytes, "what would go with it",
+     [](const Row& row) {
+       return IntegerOf(row.analysis.retained(row.node()));
+     }},
+    {"length", kInteger, "len(), if it has one",
+     [](const Row& row) {
+       const auto length = row.graph().details(row.node()).length;
+       return length ? IntegerOf(*length) : RelationValue();
+     }},
+    {"value", kText, "its first characters",
+     [](const Row& row) { return row.ValueOf(row.node()); }},
+    {"synthetic", kInteger, "1: no object, but a group of roots",
+     [](const Row& row) {
+       return IntegerOf(row.graph().is_synthetic(row.node()));
+     }}};
+
+class Nodes final : public GraphRelation {
+ public:
+  explicit Nodes(ObjectAnalysis* analysis)
+      : GraphRelation({"nodes", "an object of the dump", kNodeColumns},
+                      analysis) {}
+  uint64_t RowsOfOne(int column) const override { return column <= 1; }
+  GraphRows RowsWith(int column, int64_t number,
+                     absl::string_view text) override {
+    if (column == 1) {
+      const NodeId node = NodeByText(graph(), text);
+      return node == kNoNode ? GraphRows() : GraphRows::One(node);
+    }
+    return OfNode(number, [](NodeId node) { return GraphRows::One(node); });
+  }
+};
+
+constexpr ColumnOf<Row> kEdgeColumns[] = {
+    {"source", kInteger, "the id of who refers",
+     [](const Row& row) {
+       return IntegerOf(row.graph().SourceOf(row.edge()));
+     }},
+    {"target", kInteger, "the id of to what",
+     [](const Row& row) { return IntegerOf(row.graph().target(row.edge())); }},
+    {"kind", kText, "attribute, key, index, ...",
+     [](const Row& row) {
+       return row.Made(EdgeKindName(row.graph().kind(row.edge())));
+     }},
+    {"name", kText, "of the attribute or key", [](const Row& row) {
+       const absl::string_view name = row.graph().edge_name(row.edge());
+       if (!name.empty()) return RelationValue(name);
+       const NodeId key = KeyOf(row.graph(), row.edge());
+       return key == kNoNode ? RelationValue() : row.ValueOf(key);
+     }}};
+
+class Edges final : public GraphRelation {
+ public:
+  explicit Edges(ObjectAnalysis* analysis)
+      : GraphRelation({"edges", "a reference", kEdgeColumns}, analysis) {}
+  uint64_t rows() override { return graph().references(); }
+  uint64_t RowsOfOne(int column) const override { return column <= 1 ? 8 : 0; }
+  GraphRows RowsWith(int column, int64_t number, absl::string_view) override {
+    return OfNode(number, [this, column](NodeId node) {
+      return column == 1 ? GraphRows::Of(analysis_.parents().EdgesTo(node))
+                         : GraphRows{graph().first_edge(node),
+                                     graph().first_edge(node + 1)};
+    });
+  }
+};
+
+constexpr ColumnOf<Row> kDominatorColumns[] = {
+    {"node", kInteger, "the object's id",
+     [](const Row& row) { return IntegerOf(row.number); }},
+    {"dominator", kInteger, "the id of that one",
+     [](const Row& row) {
+       const NodeId dominator = row.analysis.dominator(row.node());
+       return dominator == kNoNode ? RelationValue() : IntegerOf(dominator);
+     }},
+    {"retained", kBytes, "what would go with the object", [](const Row& row) {
+       return IntegerOf(row.analysis.retained(row.node()));
+     }}};
+
+class Dominators final : public GraphRelation {
+ public:
+  explicit Dominators(ObjectAnalysis* analysis)
+      : GraphRelation(
+            {"dominators", "an object, and the one without which it would go",
+             kDominatorColumns},
+            analysis) {}
+  uint64_t RowsOfOne(int column) const override {
+    return column == 0 ? 1 : column == 1 ? 8 : 0;
+  }
+  GraphRows RowsWith(int column, int64_t number, absl::string_view) override {
+    return OfNode(number, [this, column](NodeId node) {
+      return column == 1 ? GraphRows::Of(analysis_.children().Of(node))
+                         : GraphRows::One(node);
+    });
+  }
+};
+
+// What the objects of each type come to; it is counted when it is asked for.
+class TypeSums {
+ public:
+  explicit TypeSums(ObjectAnalysis* analysis) : analysis_(*analysis) {}
+  const ObjectGraph& graph() const { return analysis_.graph(); }
+  uint64_t Objects(uint32_t type) {
+    if (objects_.empty()) Count();
+    return objects_[type];
+  }
+  uint64_t Bytes(uint32_t type) {
+    if (objects_.empty()) Count();
+    return bytes_[type];
+  }
+  uint64_t RetainedBytes(uint32_t type) {
+    if (retained_.empty()) retained_ = analysis_.RetainedByType();
+    return retained_[type];
+  }
+
+ private:
+  void Count() {
+    objects_.resize(graph().types().size());
+    bytes_.resize(graph().types().size());
+    for (NodeId node = 0; node < graph().nodes(); ++node) {
+      ++objects_[graph().type(node)];
+      bytes_[graph().type(node)] += graph().size_bytes(node);
+    }
+  }
+
+  ObjectAnalysis& analysis_;
+  std::vector<uint64_t> objects_, bytes_, retained_;
+};
+
+struct TypeRow {
+  TypeSums& sums;
+  uint32_t type;
+};
+constexpr ColumnOf<TypeRow> kTypeColumns[] = {
+    {"type", kText, "with its module",
+     [](const TypeRow& row) {
+       return RelationValue(row.sums.graph().type_name(row.type));
+     }},
+    {"module", kText, "its module alone",
+     [](const TypeRow& row) {
+       return TextOrNot(row.sums.graph().types()[row.type].module());
+     }},
+    {"objects", kInteger, "how many there are",
+     [](const TypeRow& row) { return IntegerOf(row.sums.Objects(row.type)); }},
+    {"size", kBytes, "of all of them",
+     [](const TypeRow& row) { return IntegerOf(row.sums.Bytes(row.type)); }},
+    {"retained", kBytes, "what would go with them", [](const TypeRow& row) {
+       return IntegerOf(row.sums.RetainedBytes(row.type));
+     }}};
+
+class Types final : public NumberedRelation<TypeRow> {
+ public:
+  explicit Types(ObjectAnalysis* analysis)
+      : NumberedRelation({"types", "a type", kTypeColumns}), sums_(analysis) {}
+  uint64_t expected_rows() override { return sums_.graph().types().size(); }
+
+ private:
+  absl::StatusOr<uint64_t> End() override {
+    return sums_.graph().types().size();
+  }
+  TypeRow RowAt(uint64_t number, std::string*) override {
+    return {sums_, static_cast<uint32_t>(number)};
+  }
+
+  TypeSums sums_;
+};
+
+}  // namespace
+
+Relations GraphRelations(ObjectAnalysis* analysis) {
+  Relations relations;
+  relations.push_back(std::make_unique<Nodes>(analysis));
+  relations.push_back(std::make_unique<Edges>(analysis));
+  relations.push_back(std::make_unique<Dominators>(analysis));
+  relations.push_back(std::make_unique<Types>(analysis));
+  return relations;
+}
+
+}  // namespace pymemrun

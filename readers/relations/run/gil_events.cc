@@ -1,0 +1,67 @@
+#include "readers/relations/run/event_cursor.h"
+#include "readers/relations/run/run_relations.h"
+#include "readers/replay/rows/gil_cells.h"
+
+namespace pymemrun {
+namespace {
+
+class GilCursor final : public EventCursor<GilEvent> {
+ public:
+  using EventCursor::EventCursor;
+  bool OnGil(const GilEvent* events, size_t count) override {
+    return Take(events, count);
+  }
+};
+
+using GilRow = EventRow<GilEvent>;
+// A cell of what ends a hold.
+RelationValue OfHold(const GilRow& row, const RelationValue& value) {
+  return HasHold(row.of.action) ? value : RelationValue();
+}
+
+constexpr ColumnOf<GilRow> kGilColumns[] = {
+    {"clock_s", kSeconds, "since the run began",
+     [](const GilRow& row) { return SecondsOfNs(row.of.time_ns); }},
+    {"action", kText, "taken, waiting, giving_way, ... as pymemcat has it",
+     [](const GilRow& row) {
+       return RelationValue(GilActionName(row.of.action));
+     }},
+    {"thread", kText, "name#id",
+     [](const GilRow& row) { return row.Thread(row.of.thread); }},
+    {"gil", kInteger, "which one, from 1 on",
+     [](const GilRow& row) {
+       return IsOfLocks(row.of.action) ? RelationValue()
+                                       : IntegerOf(row.of.gil);
+     }},
+    {"file", kText, "of who waits or holds it",
+     [](const GilRow& row) { return row.File(row.of.stack); }},
+    {"line", kInteger, "likewise",
+     [](const GilRow& row) { return row.Line(row.of.stack); }},
+    {"function", kText, "likewise",
+     [](const GilRow& row) { return row.Function(row.of.stack); }},
+    {"stack", kInteger, "an id of stacks",
+     [](const GilRow& row) { return IntegerOrNot(row.of.stack); }},
+    {"free_s", kSeconds, "how long the thread was without it",
+     [](const GilRow& row) {
+       return OfHold(row, SecondsOfNs(row.of.free_ns));
+     }},
+    {"pauses", kInteger, "how often, in short",
+     [](const GilRow& row) { return OfHold(row, IntegerOf(row.of.pauses)); }},
+    {"paused_s", kSeconds, "how long, of these",
+     [](const GilRow& row) {
+       return OfHold(row, SecondsOfNs(row.of.paused_ns));
+     }},
+    {"by", kText, "the thread that let it go on", [](const GilRow& row) {
+       return HasBy(row.of.action) && row.of.by != 0 ? row.Thread(row.of.by)
+                                                     : RelationValue();
+     }}};
+
+}  // namespace
+
+std::unique_ptr<Relation> GilEventsRelation(const RelationRun* run) {
+  return MakeEventRelation<GilCursor>(
+      {"gil_events", "what a thread did with the GIL, or a lock", kGilColumns},
+      run, Recorded::kGil);
+}
+
+}  // namespace pymemrun

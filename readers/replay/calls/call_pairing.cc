@@ -1,0 +1,172 @@
+#include "readers/replay/calls/call_pairing.h"
+
+#include "absl/strings/match.h"
+#include "readers/replay/summary/run_facts.h"
+
+namespace pymemrun {
+
+void CallPairing::SetHeader(const Header& header) {
+  logs_calls_ = CallsLoggedWhole(header.filters());
+  logs_c_calls_ = OnlyCCallsLoggedWhole(header.filters());
+  logs_all_ = EveryEventLogged(header.filters());
+}
+
+void CallPairing::Add(const CodeDef& code) {
+  has_greenlets_ |= absl::EndsWith(code.file(), "/greenlet/__init__.py");
+}
+
+void CallPairing::Add(const FunctionDef& function) {
+  has_greenlets_ |= absl::StartsWith(function.qualname(), "greenlet.");
+}
+
+void CallPairing::Add(const SiteDef& site) {
+  if (!logs_c_calls_ || site.function() == 0 || site.id() > kMaxSites) return;
+  if (site.id() >= c_functions_.size()) {
+    c_functions_.resize(site.id() + site.id() / 2 + 16);
+  }
+  c_functions_[site.id()] = site.function();
+}
+
+bool CallPairing::Begins(What what) const {
+  return what == (logs_c_calls_ ? C_CALL : CALL);
+}
+
+bool CallPairing::Ends(What what) const {
+  return logs_c_calls_ ? what == C_RETURN || what == C_EXCEPT : what == RETURN;
+}
+
+uint32_t CallPairing::CalleeOf(uint32_t site, const RunIndex& index) const {
+  if (!logs_c_calls_) return index.CodeOf(site);
+  return site < c_functions_.size() ? c_functions_[site] : 0;
+}
+
+void CallPairing::Forget() {
+  open_.clear();
+  depth_.clear();
+  open_count_ = 0;
+}
+
+std::optional<EndedCall> CallPairing::Add(const Row& row,
+                                          const RunIndex& index) {
+  if (row.call_events != 0 && !pairs_rows()) {
+    const int64_t thread_bytes = ThreadBytes(row, row.call_us);
+    return EndedCall{
+        .number = row.number,
+        .events = row.call_events,
+        .time_us = row.time_us,
+        .took_us = row.call_us,
+        .growth_bytes = row.call_drss,
+        .site = row.site,
+        .call_site = 0,
+        .thread = row.thread,
+        .thread_bytes = thread_bytes,
+        .charged_bytes = charges_thread_ ? thread_bytes : row.call_drss};
+  }
+  if (!pairs_rows() || row.context) return std::nullopt;
+  if (logs_all_ && row.number != next_number_) Forget();
+  next_number_ = row.number + 1;
+  const uint32_t thread = index.FirstThread(row.thread);
+  if (Begins(row.what)) Begin(row, thread, CalleeOf(row.site, index));
+  if (Ends(row.what)) return End(row, thread, CalleeOf(row.site, index));
+  return std::nullopt;
+}
+
+int64_t CallPairing::ThreadBytes(const Row& row, uint64_t took_us) const {
+  if (threads_ == nullptr) return 0;
+  return threads_->Between(row.thread, row.time_us - took_us, row.time_us);
+}
+
+void CallPairing::Begin(const Row& row, uint32_t thread, uint32_t callee) {
+  if (open_count_ >= kMaxOpen) Forget();
+  ++open_count_;
+  open_[thread].push_back(
+      {row.number, row.time_us, row.rss_bytes, 0, 0, row.site, callee});
+  ++depth_[{thread, callee}];
+}
+
+void CallPairing::DropRaised(uint32_t thread, uint32_t callee,
+                             std::vector<Open>* calls) {
+  if (!depth_.contains({thread, callee})) return;
+  for (; calls->back().callee != callee; calls->pop_back(), --open_count_) {
+    Leave(thread, calls->back().callee);
+  }
+}
+
+bool CallPairing::Leave(uint32_t thread, uint32_t callee) {
+  const auto depth = depth_.find({thread, callee});
+  if (--depth->second > 0) return true;
+  depth_.erase(depth);
+  return false;
+}
+
+std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
+                                          uint32_t callee) {
+  const auto found = open_.find(thread);
+  if (found == open_.end()) return std::nullopt;
+  std::vector<Open>& calls = found->second;
+  if (logs_c_calls_) DropRaised(thread, callee, &calls);
+  if (calls.back().callee != callee || callee == 0) {
+    Forget();  // what follows is not to be trusted either
+    return std::nullopt;
+  }
+  const Open call = calls.back();
+  calls.pop_back();
+  --open_count_;
+  const bool recursive = Leave(thread, callee);
+  const auto growth = static_cast<int64_t>(row.rss_bytes - call.rss_bytes);
+  const int64_t thread_bytes = ThreadBytes(row, row.time_us - call.time_us);
+  if (calls.empty()) {
+    open_.erase(found);
+  } else {
+    calls.back().inner_bytes += growth;
+    calls.back().inner_thread_bytes += thread_bytes;
+  }
+  const int64_t own = growth - call.inner_bytes;
+  const int64_t own_thread = thread_bytes - call.inner_thread_bytes;
+  return EndedCall{.number = row.number,
+                   .events = row.number - call.number,
+                   .time_us = row.time_us,
+                   .took_us = row.time_us - call.time_us,
+                   .growth_bytes = growth,
+                   .site = row.site,
+                   .call_site = call.site,
+                   .thread = row.thread,
+                   .thread_bytes = thread_bytes,
+                   .own_bytes = own,
+                   .own_thread_bytes = own_thread,
+                   .charged_bytes = charges_thread_ ? thread_bytes : growth,
+                   .own_charged_bytes = charges_thread_ ? own_thread : own,
+                   .recursive = recursive};
+}
+
+// From the last RETURN back to the first: a call comes before those in it.
+void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
+  struct Outer {
+    EndedCall* call;
+    uint32_t code;
+  };
+  absl::flat_hash_map<uint32_t, std::vector<Outer>> by_thread;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth;
+  for (auto call = calls->rbegin(); call != calls->rend(); ++call) {
+    const uint32_t thread = index.FirstThread(call->thread);
+    std::vector<Outer>& outer = by_thread[thread];
+    while (!outer.empty() &&
+           outer.back().call->call_number() > call->call_number()) {
+      --depth[{thread, outer.back().code}];
+      outer.pop_back();
+    }
+    call->own_bytes = call->growth_bytes;
+    call->own_thread_bytes = call->thread_bytes;
+    call->own_charged_bytes = call->charged_bytes;
+    if (!outer.empty()) {
+      outer.back().call->own_bytes -= call->growth_bytes;
+      outer.back().call->own_thread_bytes -= call->thread_bytes;
+      outer.back().call->own_charged_bytes -= call->charged_bytes;
+    }
+    const uint32_t code = index.CodeOf(call->site);
+    call->recursive = depth[{thread, code}]++ > 0;
+    outer.push_back({&*call, code});
+  }
+}
+
+}  // namespace pymemrun

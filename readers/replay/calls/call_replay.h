@@ -1,0 +1,104 @@
+// Reads the calls that have ended from a run.
+#ifndef PYMEMRUN_READERS_REPLAY_CALLS_CALL_REPLAY_H_
+#define PYMEMRUN_READERS_REPLAY_CALLS_CALL_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/output/table.h"
+#include "readers/replay/calls/call_filter.h"
+#include "readers/replay/calls/call_pairing.h"
+#include "readers/replay/calls/peak_choice.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// Not thread safe.
+class CallReplay : public ReplayVisitor {
+ public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override;
+  void OnFunction(const FunctionDef& function) override;
+  void OnSite(const SiteDef& site) override;
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnPause(const Pause&) override { pairing_.Forget(); }
+  void OnProfilerGap(const ProfilerGap&) override { pairing_.Forget(); }
+  void OnLoss(const Loss&) override { pairing_.Forget(); }
+  void OnDamage(const StreamReader::Damage& damage) override;
+  void Finish() override {}
+
+  // Where it is known what threads did, calls say it, too; null: it is not. It
+  // must outlive the reading. `charges_thread`: EndedCall.charged_bytes is
+  // that.
+  void SetThreads(const ThreadDrss* threads, bool charges_thread) {
+    knows_threads_ = threads != nullptr;
+    pairing_.SetThreads(threads, charges_thread && knows_threads_);
+  }
+  // Of a call, for a table.
+  Cell ThreadCell(int64_t bytes) const {
+    return knows_threads_ ? Cell(bytes) : Cell();
+  }
+  // Whether calls can be known in such a run.
+  static bool MayKnow(const Header& header);
+  // Whether any call is known at all.
+  bool any() const { return any_; }
+  // How many threads ended calls; 2 stands for more, too.
+  int threads_seen() const { return threads_seen_; }
+  // Why none is and what to record, or what is missing. Empty: nothing is.
+  std::string WhyNone() const;
+  std::string Missing() const;
+  bool pairs_rows() const { return pairing_.pairs_rows(); }
+  // Seconds since 1970 at a moment of the run, for a table.
+  Cell UnixCell(uint64_t time_us) const {
+    if (start_unix_us_ == 0) return Cell();
+    return static_cast<double>(start_unix_us_ + time_us) * 1e-6;
+  }
+  // Whether such an event ends a call.
+  bool Ends(What what) const { return pairing_.Ends(what); }
+  // From the first row to the last.
+  uint64_t run_us() const { return last_us_ - first_us_; }
+
+ protected:
+  // In the order of the RETURNs.
+  virtual void OnEnded(const EndedCall& call) = 0;
+
+ private:
+  CallPairing pairing_;
+  uint64_t min_bytes_ = 0;    // --min-call-drss
+  std::string left_out_;      // by which filters other than those of RSS
+  bool lacks_kinds_ = false;  // --events left out what begins or ends calls
+  uint64_t start_unix_us_ = 0;
+  bool calls_off_ = false;
+  bool any_ = false, any_row_ = false, knows_threads_ = false;
+  int threads_seen_ = 0;
+  uint32_t first_thread_ = 0;  // that ended a call, see FirstThread()
+  uint64_t first_us_ = 0, last_us_ = 0;
+};
+
+// Finds the peaks. Not thread safe.
+class PeakReplay final : public CallReplay {
+ public:
+  static constexpr size_t kMaxCalls = size_t{1} << 20;
+
+  // `choice` must outlive it.
+  PeakReplay(const PeakRule& rule, const CallChoice& choice)
+      : rule_(rule), filter_(choice, &index()) {}
+  // Those of the first kMaxCalls calls that are beyond PeakRule.min_bytes; see
+  // ChoosePeaks. REQUIRES: the run was read.
+  std::vector<EndedCall> Peaks();
+  ThreadFilter* threads() { return filter_.threads(); }
+
+ private:
+  void OnEnded(const EndedCall& call) override;
+
+  const PeakRule rule_;
+  CallFilter filter_;
+  std::vector<EndedCall> calls_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_CALLS_CALL_REPLAY_H_

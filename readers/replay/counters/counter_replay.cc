@@ -1,0 +1,112 @@
+#include "readers/replay/counters/counter_replay.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+
+using Look = CounterSeries::Look;
+
+CounterReplay::CounterReplay()
+    : series_({{"rss", Look::kBytes},
+               {"pss", Look::kBytes},
+               {"live_heap", Look::kBytes},
+               {"cpu_user", Look::kSeconds},
+               {"cpu_system", Look::kSeconds},
+               {"minor_faults", Look::kTotal},
+               {"major_faults", Look::kTotal},
+               {"descriptors", Look::kNumber}}) {}
+
+void CounterReplay::OnProcess(const ProcessSample& sample) {
+  HeapReplay::OnProcess(sample);
+  const uint64_t time_us = sample.time_us();
+  const auto add = [&](Kind kind, double value) {
+    series_[kind].Add(time_us, value);
+  };
+  // Of a part of the run it is not known.
+  if (from_us_ == 0 && to_us_ == kEnd) {
+    hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
+  }
+  if (sample.rss_bytes() != 0) {
+    add(kRss, static_cast<double>(sample.rss_bytes()));
+  }
+  if (sample.pss_bytes() != 0) {
+    add(kPss, static_cast<double>(sample.pss_bytes()));
+  }
+  if (!sample.counted()) return;
+  const bool is_within = time_us >= from_us_ && time_us <= to_us_;
+  if (is_within && samples_++ == 0) first_sample_us_ = time_us;
+  if (is_within) last_sample_us_ = std::max(last_sample_us_, time_us);
+  if (has_heap_events()) add(kHeap, model().live().bytes);
+  add(kUserCpu, static_cast<double>(sample.user_us()) * 1e-6);
+  add(kSystemCpu, static_cast<double>(sample.system_us()) * 1e-6);
+  add(kMinorFaults, static_cast<double>(sample.minor_faults()));
+  add(kMajorFaults, static_cast<double>(sample.major_faults()));
+  if (sample.descriptors() != 0) {
+    add(kDescriptors, static_cast<double>(sample.descriptors() - 1));
+  }
+}
+
+void CounterReplay::OnGcRun(const GcRun& run) {
+  gc_runs_known_ = true;
+  if (run.begin_us() <= run.time_us()) gc_runs_.push_back(run);
+}
+
+void CounterReplay::OnCounter(const CounterValue& value) {
+  const auto [found, is_new] =
+      by_name_.try_emplace(value.name(), series_.size());
+  if (is_new) {
+    // What has the name of one of the process's gets one that tells it.
+    const bool is_taken = std::any_of(series_.begin(), series_.begin() + kKinds,
+                                      [&](const CounterSeries& other) {
+                                        return other.name() == value.name();
+                                      });
+    series_.emplace_back(absl::StrCat(is_taken ? "user:" : "", value.name()),
+                         Look::kNumber);
+  }
+  series_[found->second].Add(value.time_us(),
+                             value.value_case() == CounterValue::kReal
+                                 ? value.real()
+                                 : static_cast<double>(value.whole()));
+}
+
+void CounterReplay::OnCounterPlan(const CounterPlan& plan) {
+  every_us_ = std::max<uint64_t>(every_us_, plan.every_us());
+  gc_runs_known_ |= plan.gc_runs();
+  refused_ = std::max<uint64_t>(refused_, plan.refused());
+}
+
+// The interpreter closes and frees what the program has left.
+void CounterReplay::OnFooter(const Footer& footer) {
+  HeapReplay::OnFooter(footer);
+  if (footer.finalize_us() == 0) return;
+  series_[kHeap].EndAt(footer.finalize_us());
+  series_[kDescriptors].EndAt(footer.finalize_us());
+}
+
+void CounterReplay::Finish() {
+  HeapReplay::Finish();
+  if (from_us_ == 0 && to_us_ == kEnd) return;
+  for (CounterSeries& series : series_) series.KeepBetween(from_us_, to_us_);
+  std::erase_if(gc_runs_, [this](const GcRun& run) {
+    return run.begin_us() < from_us_ || run.time_us() > to_us_;
+  });
+}
+
+uint64_t CounterReplay::LastOfAllUs() const {
+  uint64_t last_us = kEnd;
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    // PSS is read less often where that takes long.
+    if (kind == kPss || series_[kind].empty()) continue;
+    last_us = std::min(last_us, series_[kind].last().time_us);
+  }
+  return last_us;
+}
+
+uint64_t CounterReplay::TrueEveryUs() const {
+  if (samples_ < 2 || last_sample_us_ < first_sample_us_) return 0;
+  return (last_sample_us_ - first_sample_us_) / (samples_ - 1);
+}
+
+}  // namespace pymemrun

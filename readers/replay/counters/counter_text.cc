@@ -1,0 +1,194 @@
+#include "readers/replay/counters/counter_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "text/block_chart.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+using Kind = CounterReplay::Kind;
+using Look = CounterSeries::Look;
+
+// Two samples further apart than this many of the time that was asked for are
+// worth a word.
+constexpr double kLate = 1.5;
+// Fewer are no sign of a leak.
+constexpr double kLeakedDescriptors = 5;
+constexpr double kHwmShare = 1.01;
+
+std::string Milliseconds(uint64_t time_us) {
+  return time_us < 1000000 ? absl::StrFormat("%.1f ms", time_us * 1e-3)
+                           : HumanSeconds(time_us);
+}
+
+// A file may hold any number.
+uint64_t Whole(double value) {
+  return value <= 0 ? 0 : static_cast<uint64_t>(std::min(value, 1e18));
+}
+
+std::string Number(double value) {
+  const double whole = std::round(value);
+  if (whole == value && std::fabs(value) < 1e15) {
+    const bool is_below = value < 0;
+    return absl::StrCat(is_below ? "-" : "",
+                        Grouped(static_cast<uint64_t>(std::fabs(value))));
+  }
+  return absl::StrFormat("%.4g", value);
+}
+
+std::string ValueText(const CounterSeries& series, double value) {
+  switch (series.look()) {
+    case Look::kBytes:
+      return ShortBytes(value);
+    case Look::kSeconds:
+      return absl::StrFormat("%.2f s", value);
+    default:
+      return Number(value);
+  }
+}
+
+std::string MemoryText(const CounterReplay& replay) {
+  const CounterSeries& rss = replay.Of(CounterReplay::kRss);
+  if (rss.empty()) return "";
+  std::string text =
+      absl::StrCat("RSS was highest at ", HumanSeconds(rss.most().time_us),
+                   ": ", ShortBytes(rss.most().value));
+  const CounterSeries& pss = replay.Of(CounterReplay::kPss);
+  if (!pss.empty()) {
+    absl::StrAppend(&text, ", PSS at ", HumanSeconds(pss.most().time_us), ": ",
+                    ShortBytes(pss.most().value));
+  }
+  const double hwm = static_cast<double>(replay.hwm_bytes());
+  if (hwm > rss.most().value * kHwmShare) {
+    absl::StrAppend(&text, "; between two samples RSS was ", ShortBytes(hwm));
+  }
+  return absl::StrCat(text, ".");
+}
+
+std::string CpuText(const CounterReplay& replay) {
+  const CounterSeries& user = replay.Of(CounterReplay::kUserCpu);
+  const CounterSeries& system = replay.Of(CounterReplay::kSystemCpu);
+  if (user.empty() || system.empty()) return "";
+  const double used = user.Growth() + system.Growth();
+  const double took =
+      static_cast<double>(user.last().time_us - user.first().time_us) * 1e-6;
+  if (took <= 0) return "";
+  return absl::StrFormat(
+      "It used %.2f s of CPU in %.2f s, which is %s of one: %.2f s by the "
+      "program's code, %.2f s by the kernel.",
+      used, took, Percent(used / took), user.Growth(), system.Growth());
+}
+
+std::string GcText(const CounterReplay& replay) {
+  if (!replay.knows_gc_runs()) {
+    return "Runs of the cycle collector are not recorded of this Python.";
+  }
+  const std::vector<GcRun>& runs = replay.gc_runs();
+  if (runs.empty()) return "The cycle collector did not run.";
+  double stood_us = 0, collected = 0;
+  const GcRun* worst = &runs[0];
+  const auto took = [](const GcRun& run) {
+    return run.time_us() - run.begin_us();
+  };
+  for (const GcRun& run : runs) {
+    stood_us += static_cast<double>(took(run));
+    collected += static_cast<double>(run.collected());
+    if (took(run) > took(*worst)) worst = &run;
+  }
+  const double share =
+      stood_us / std::max(1.0, static_cast<double>(replay.long_us()));
+  return absl::StrFormat(
+      "The cycle collector ran %s: the program stood still for %s in all "
+      "(%s), at worst for %s at %s (generation %d). It freed %s.",
+      Counted(runs.size(), "time"), Milliseconds(Whole(stood_us)),
+      Percent(share), Milliseconds(took(*worst)),
+      HumanSeconds(worst->begin_us()), worst->generation(),
+      Counted(Whole(collected), "object"));
+}
+
+std::string DescriptorText(const CounterReplay& replay) {
+  const CounterSeries& open = replay.Of(CounterReplay::kDescriptors);
+  if (open.empty()) return "";
+  std::string text = absl::StrCat(
+      "At most ",
+      Counted(Whole(open.most().value), "descriptor was", "descriptors were"),
+      " open");
+  if (open.OnlyGrows() && open.Growth() >= kLeakedDescriptors) {
+    return absl::StrCat(text, "; their number only grew, by ",
+                        Number(open.Growth()),
+                        ": the program may not close what it opens.");
+  }
+  return absl::StrCat(text, ", ", Number(open.last().value), " at the end.");
+}
+
+std::string SamplesText(const CounterReplay& replay) {
+  std::string text;
+  const uint64_t every_us = replay.TrueEveryUs();
+  if (static_cast<double>(every_us) >
+      kLate * static_cast<double>(replay.every_us())) {
+    text = absl::StrCat("Samples are ", Milliseconds(every_us),
+                        " apart on average; ", Milliseconds(replay.every_us()),
+                        " were asked for. Reading was slow, or the machine "
+                        "was busy.");
+  }
+  if (replay.refused() != 0) {
+    absl::StrAppend(&text, text.empty() ? "" : " ",
+                    Counted(replay.refused(), "value"),
+                    " of further names found no room.");
+  }
+  return text;
+}
+
+}  // namespace
+
+void AddCounterSentences(const CounterReplay& replay, ScreenText* text) {
+  for (const std::string& sentence :
+       {MemoryText(replay), CpuText(replay), GcText(replay),
+        DescriptorText(replay), SamplesText(replay)}) {
+    if (!sentence.empty()) text->Paragraph(sentence);
+  }
+}
+
+void AddCounterLines(const std::vector<const CounterSeries*>& series,
+                     const CounterReplay& replay, ScreenText* text) {
+  constexpr size_t kMostName = 22, kNumber = 11, kMostCurve = 60;
+  size_t name_columns = sizeof("counter") - 1;
+  for (const CounterSeries* one : series) {
+    name_columns = std::max(name_columns, TerminalText(one->name()).size());
+  }
+  name_columns = std::min(name_columns, kMostName);
+  const size_t used = name_columns + 3 * kNumber + 2;
+  const size_t curve_columns =
+      text->columns() > used ? std::min(text->columns() - used, kMostCurve) : 0;
+  std::string head = PadRight("counter", name_columns);
+  for (const char* title : {"least", "most", "last"}) {
+    head += PadLeft(title, kNumber);
+  }
+  text->Heading(absl::StrCat(head, "  over time"));
+  const uint64_t last_us = replay.LastOfAllUs();
+  for (const CounterSeries* one : series) {
+    if (one->empty()) continue;
+    std::string line =
+        PadRight(CutToColumns(one->name(), name_columns), name_columns);
+    for (const CounterPoint* point :
+         {&one->least(), &one->most(), &one->Before(last_us)}) {
+      line += PadLeft(ValueText(*one, point->value), kNumber);
+    }
+    absl::StrAppend(&line, "  ",
+                    text->terminal().Bar(
+                        BlockCurve(one->Curve(curve_columns, replay.end_us()),
+                                   curve_columns, text->terminal().unicode)));
+    text->Line(line);
+  }
+}
+
+}  // namespace pymemrun

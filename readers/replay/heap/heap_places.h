@@ -1,0 +1,41 @@
+// Which place each source of blocks is charged to.
+#ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_PLACES_H_
+#define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_PLACES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "readers/places/place_table.h"
+#include "readers/replay/heap/heap_replay.h"
+
+namespace pymemrun {
+
+// "obj", "mem", "raw", "malloc", "mmap", "mremap"; "?" for one that this reader
+// does not know.
+absl::string_view HeapAllocatorName(HeapAllocator allocator);
+
+// Of `by` module, what Python asked for itself is "<python>".
+Origin OriginOf(const HeapSource::Key& key);
+// With the task's name.
+Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay);
+
+// Whose blocks the interpreter keeps for itself: those without a Python frame,
+// with frames of files `<frozen ...>` alone, and of what `site` does at the
+// start. Not thread safe; the replay must outlive it.
+class InterpreterStacks {
+ public:
+  explicit InterpreterStacks(const RunIndex* index) : index_(*index) {}
+  bool Contains(uint32_t stack);
+
+ private:
+  enum Kind : uint8_t { kUnknown, kInterpreter, kSite, kProgram };
+  Kind OwnKind(uint32_t stack) const;
+
+  const RunIndex& index_;
+  std::vector<Kind> kinds_;  // by stack
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_HEAP_HEAP_PLACES_H_

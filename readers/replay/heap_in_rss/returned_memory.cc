@@ -1,0 +1,232 @@
+#include "readers/replay/heap_in_rss/returned_memory.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pymemrun {
+namespace {
+
+// What a page is part of.
+enum Part {
+  kResident,
+  kBefore,  // resident before tracing
+  kGoing,
+  kStaying,
+  kMapped,     // with a mapping of its own
+  kEmptied,    // an arena that would be empty
+  kKeptArena,  // another one
+  kTop,        // the end of malloc's heap, with nothing that stays
+  kParts,
+};
+
+// From `page` on one more thing, or one less, is that part.
+struct Step {
+  uint64_t page;
+  Part part;
+  int change;
+};
+
+// glibc's default; it rises once larger blocks were freed.
+constexpr uint64_t kMmapThreshold = 128 << 10;
+// Before a block of glibc's.
+constexpr uint64_t kChunkHeader = 16;
+// What is left of a heap's free end, by default.
+constexpr uint64_t kTopPad = 128 << 10;
+
+// The first that begins at `address` or above.
+std::vector<BlockRange>::const_iterator From(
+    const std::vector<BlockRange>& blocks, uint64_t address) {
+  return std::partition_point(
+      blocks.begin(), blocks.end(),
+      [&](const BlockRange& block) { return block.begin < address; });
+}
+
+class PageSweep {
+ public:
+  explicit PageSweep(const ResidentModel& pages)
+      : page_bytes_(pages.page_bytes()) {
+    pages.pages().ForEach([&](const PageMap::Run& run) {
+      AddPages(run.begin, run.end, kResident);
+      if (!pages.owners()[run.owner].before_tracing()) return;
+      AddPages(run.begin, run.end, kBefore);
+      before_.push_back({run.begin, run.end});
+    });
+  }
+
+  // By address, and not empty.
+  void AddBlocks(const std::vector<BlockRange>& blocks, Part part) {
+    PageMap::Range open = {0, 0};
+    for (const BlockRange& block : blocks) {
+      const uint64_t begin = block.begin / page_bytes_;
+      const uint64_t end = (block.end - 1) / page_bytes_ + 1;
+      if (begin > open.end) {
+        AddPages(open.begin, open.end, part);
+        open = {begin, end};
+      }
+      open.end = std::max(open.end, end);
+    }
+    AddPages(open.begin, open.end, part);
+  }
+  // Blocks that malloc has mapped one by one begin behind a header, at a page's
+  // begin.
+  void AddMapped(const std::vector<BlockRange>& going) {
+    std::vector<BlockRange> mapped;
+    for (const BlockRange& block : going) {
+      if (block.is_mapping ||
+          (block.end - block.begin >= kMmapThreshold - kChunkHeader &&
+           block.begin % page_bytes_ == kChunkHeader)) {
+        mapped.push_back(block);
+      }
+    }
+    AddBlocks(mapped, kMapped);
+  }
+  void AddArena(const PythonArenas::Arena& arena, bool is_emptied) {
+    AddPages(arena.begin / page_bytes_,
+             (arena.end + page_bytes_ - 1) / page_bytes_,
+             is_emptied ? kEmptied : kKeptArena);
+  }
+  // Where nothing that stays is up to the heap's end.
+  void AddTop(const std::vector<BlockRange>& staying, const MallocHeap& heap);
+  // Whether some of these addresses were there before tracing.
+  bool IsOlder(uint64_t begin, uint64_t end) const {
+    const uint64_t page = begin / page_bytes_;
+    const auto after = std::partition_point(
+        before_.begin(), before_.end(),
+        [&](const PageMap::Range& range) { return range.end <= page; });
+    return after != before_.end() && after->begin * page_bytes_ < end;
+  }
+  ReturnedMemory Sweep();
+
+ private:
+  void AddPages(uint64_t begin, uint64_t end, Part part) {
+    if (begin >= end) return;
+    steps_.push_back({begin, part, 1});
+    steps_.push_back({end, part, -1});
+  }
+  void Charge(uint64_t bytes, ReturnedMemory* returned);
+  void ChargeTop(ReturnedMemory* returned) const;
+
+  const uint64_t page_bytes_;
+  std::vector<Step> steps_;
+  uint64_t trim_bytes_ = 0;
+  uint64_t top_going_bytes_ = 0, top_free_bytes_ = 0;
+  std::vector<PageMap::Range> before_;
+  std::array<int64_t, kParts> there_ = {};
+};
+
+ReturnedMemory PageSweep::Sweep() {
+  std::sort(steps_.begin(), steps_.end(),
+            [](const Step& a, const Step& b) { return a.page < b.page; });
+  ReturnedMemory returned;
+  uint64_t page = 0;
+  for (const Step& step : steps_) {
+    Charge((step.page - page) * page_bytes_, &returned);
+    page = step.page;
+    there_[step.part] += step.change;
+  }
+  ChargeTop(&returned);
+  return returned;
+}
+
+void PageSweep::AddTop(const std::vector<BlockRange>& staying,
+                       const MallocHeap& heap) {
+  uint64_t top = heap.begin;
+  auto above = From(staying, heap.end);
+  if (above != staying.begin()) top = std::max(top, (--above)->end);
+  for (const PageMap::Range& range : before_) {
+    if (range.begin * page_bytes_ >= heap.end) break;
+    top = std::max(top, range.end * page_bytes_);
+  }
+  AddPages((top + page_bytes_ - 1) / page_bytes_, heap.end / page_bytes_, kTop);
+  trim_bytes_ = heap.trim_bytes;
+}
+
+void PageSweep::ChargeTop(ReturnedMemory* returned) const {
+  const uint64_t top_bytes = top_going_bytes_ + top_free_bytes_;
+  const bool is_trimmed =
+      top_going_bytes_ > 0 && top_bytes > std::max(trim_bytes_, kTopPad);
+  returned->trimmed_bytes = is_trimmed ? top_bytes - kTopPad : 0;
+  returned->malloc_bytes += is_trimmed ? kTopPad : top_going_bytes_;
+  returned->alone_bytes += is_trimmed ? top_bytes : top_going_bytes_;
+}
+
+void PageSweep::Charge(uint64_t bytes, ReturnedMemory* returned) {
+  if (there_[kResident] == 0) return;
+  const bool is_pinned = there_[kStaying] > 0 || there_[kBefore] > 0;
+  if (is_pinned) {
+    if (there_[kGoing] > 0) returned->shared_bytes += bytes;
+    return;
+  }
+  if (there_[kTop] > 0) {
+    (there_[kGoing] > 0 ? top_going_bytes_ : top_free_bytes_) += bytes;
+    return;
+  }
+  if (there_[kEmptied] > 0) {
+    returned->arena_bytes += bytes;
+  } else if (there_[kGoing] == 0) {
+    return;
+  } else if (there_[kMapped] > 0) {
+    returned->mapped_bytes += bytes;
+  } else if (there_[kKeptArena] > 0) {
+    returned->kept_arena_bytes += bytes;
+  } else {
+    returned->malloc_bytes += bytes;
+  }
+  returned->alone_bytes += bytes;
+}
+
+void Sort(std::vector<BlockRange>* blocks) {
+  std::sort(blocks->begin(), blocks->end(),
+            [](const BlockRange& a, const BlockRange& b) {
+              return a.begin < b.begin;
+            });
+}
+
+bool HasBlock(const std::vector<BlockRange>& blocks,
+              const PythonArenas::Arena& arena) {
+  // The last pool may be none: arenas are aligned to pages, pools to their
+  // size. Then something else may begin there.
+  const uint64_t sure_end = arena.end - arena.pool_bytes;
+  for (auto at = From(blocks, arena.begin);
+       at != blocks.end() && at->begin < arena.end; ++at) {
+    if (at->begin < sure_end || at->is_small) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ReturnedMemory MemoryWithout(std::vector<BlockRange> going,
+                             std::vector<BlockRange> staying,
+                             const std::vector<PythonArenas::Arena>& arenas,
+                             const MallocHeap& malloc_heap,
+                             const ResidentModel& pages) {
+  Sort(&going);
+  Sort(&staying);
+  PageSweep sweep(pages);
+  sweep.AddBlocks(going, kGoing);
+  sweep.AddMapped(going);
+  sweep.AddBlocks(staying, kStaying);
+  sweep.AddTop(staying, malloc_heap);
+  uint64_t emptied = 0;
+  // obmalloc.c keeps one empty arena for the next blocks.
+  bool has_spare = false;
+  for (const PythonArenas::Arena& arena : arenas) {
+    if (arena.end - arena.begin < arena.pool_bytes) continue;
+    // A pool from before tracing right below: what seems to begin here is the
+    // rest of its arena.
+    const uint64_t below =
+        arena.begin - std::min(arena.begin, arena.pool_bytes);
+    const bool is_emptied = HasBlock(going, arena) &&
+                            !HasBlock(staying, arena) &&
+                            !sweep.IsOlder(below, arena.end - arena.pool_bytes);
+    sweep.AddArena(arena, is_emptied && has_spare);
+    emptied += is_emptied && has_spare;
+    has_spare |= is_emptied;
+  }
+  ReturnedMemory returned = sweep.Sweep();
+  returned.arenas = emptied;
+  return returned;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,215 @@
+#include "readers/replay/moments/most_alive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "readers/replay/resident/find_peak.h"
+
+namespace pymemrun {
+namespace {
+
+// Two moments are equal where what was alive differs by less, or by no more
+// than samples of what came and went between them may stray: the one is as good
+// an example of the peak as the other. The highest of many estimates would be
+// too high.
+constexpr double kSameBytes = 128 << 10;
+constexpr double kErrors = 2;
+
+double SameBytes(double variance) {
+  return std::max(kSameBytes, kErrors * std::sqrt(variance));
+}
+
+uint64_t LastOf(const RssStretch& rss) {
+  return std::max(rss.end_us, rss.begin_us + 1) - 1;
+}
+
+}  // namespace
+
+MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
+                     double enough_bytes)
+    : HeapReplay(kEnd, /*to_end=*/false),
+      at_us_(at_us),
+      enough_bytes_(enough_bytes) {
+  mutable_model().SumUp();
+  for (RssStretch rss : stretches) {
+    // That moment for itself.
+    for (const uint64_t cut_us : {at_us, at_us + 1}) {
+      if (rss.begin_us >= cut_us || cut_us >= rss.end_us) continue;
+      stretches_.push_back({rss, {}});
+      stretches_.back().rss.end_us = cut_us;
+      stretches_.back().rss.fell_bytes = 0;
+      rss.begin_us = cut_us;
+      rss.rose_bytes = 0;
+    }
+    stretches_.push_back({rss, {}});
+  }
+}
+
+bool MostAlive::HoldsMoment(const RssStretch& rss) const {
+  return rss.begin_us <= at_us_ && at_us_ <= LastOf(rss);
+}
+
+void MostAlive::OnResidency(const ResidencyView& seen) {
+  if (!header().page_scan()) return;
+  uint64_t bytes = 0;
+  for (const ResidentRange& range : seen.ranges) {
+    if (range.file_backed) bytes += range.pages * header().page_bytes();
+  }
+  if (seen.time_us == at_us_) {
+    files_at_ = files_after_ = bytes;
+    at_resident_.assign(seen.ranges.begin(), seen.ranges.end());
+  } else if (is_scan_) {
+    files_after_ = bytes;
+  } else if (seen.time_us < at_us_) {
+    files_before_ = bytes;
+  }
+  is_scan_ = seen.time_us == at_us_;
+  knows_files_ = seen.time_us > at_us_;
+  was_scanned_ |= is_scan_;
+}
+
+bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
+  const HeapEvent* const end = events + count;
+  while (events != end && now_ < stretches_.size()) {
+    const RssStretch& rss = stretches_[now_].rss;
+    if (events->time_us > LastOf(rss)) {
+      TakeLive(LastOf(rss));
+      EndStretch();
+    } else if (events->time_us < rss.begin_us) {
+      const HeapEvent* const before = events;
+      events = std::find_if(events, end, [&rss](const HeapEvent& event) {
+        return event.time_us >= rss.begin_us;
+      });
+      // Only what is left of them counts.
+      const auto& left = pairs_.LeaveOut(before, events - before);
+      HeapReplay::OnHeap(left.data(), left.size());
+      was_apart_ = true;
+    } else {
+      if (events->time_us > rss.begin_us) TakeLive(events->time_us - 1);
+      HeapReplay::OnHeap(events, 1);
+      TakeLive(events->time_us);
+      ++events;
+    }
+  }
+  // Scans may stand behind later events.
+  return now_ < stretches_.size() || (header().page_scan() && !knows_files_);
+}
+
+// Of what came and went unseen nothing may be left of what was there before.
+void MostAlive::TakeMoved() {
+  const double variance = std::max(model().live().bytes_variance, 0.0);
+  moved_variance_ += std::exchange(was_apart_, false)
+                         ? variance + last_variance_
+                         : std::fabs(variance - last_variance_);
+  last_variance_ = variance;
+}
+
+// Of equal moments the last one: pages that a block fills come after it.
+void MostAlive::TakeLive(uint64_t time_us) {
+  double live_bytes = model().live().bytes;
+  if (std::exchange(has_begun_, true)) {
+    freed_bytes_ += std::max(last_bytes_ - live_bytes, 0.0);
+    came_bytes_ += std::max(live_bytes - last_bytes_, 0.0);
+  }
+  last_bytes_ = live_bytes;
+  // Where RSS rose, what was there before is not the peak, however much it was.
+  const auto rose_bytes = static_cast<double>(stretches_[now_].rss.rose_bytes);
+  if (rose_bytes > 0 && came_bytes_ >= rose_bytes / 2 &&
+      !std::exchange(has_risen_, true)) {
+    rising_.clear();
+  }
+  TakeMoved();
+  const double moved = moved_variance_;
+  const double same =
+      SameBytes(rising_.empty() ? 0 : moved - rising_.back().moved);
+  if (rising_.empty() || live_bytes > rising_.back().live_bytes + same) {
+    rising_.push_back({live_bytes, time_us, freed_bytes_, moved});
+  } else if (live_bytes + same >= rising_.back().live_bytes) {
+    live_bytes = std::max(live_bytes, rising_.back().live_bytes);
+    rising_.back() = {live_bytes, time_us, freed_bytes_, moved};
+  }
+}
+
+// Where RSS fell, memory was freed after the peak. A large block that came only
+// after that was not filled yet.
+void MostAlive::EndStretch() {
+  Stretch& now = stretches_[now_++];
+  const double after_bytes = static_cast<double>(now.rss.fell_bytes) / 2;
+  const auto found =
+      std::find_if(rising_.rbegin(), rising_.rend(), [&](const Most& one) {
+        return freed_bytes_ - one.freed_bytes >= after_bytes;
+      });
+  now.most = found == rising_.rend() ? rising_.back() : *found;
+  if (HoldsMoment(now.rss)) {
+    at_bytes_ = now.most.live_bytes;
+    for (const auto& [begin, part] : model().mappings().parts()) {
+      at_mapped_.emplace_back(begin, part.end);
+    }
+  }
+  rising_.clear();
+  freed_bytes_ = came_bytes_ = 0;
+  has_begun_ = has_risen_ = false;
+}
+
+void MostAlive::Finish() {
+  while (now_ < stretches_.size()) {
+    TakeLive(LastOf(stretches_[now_].rss));
+    EndStretch();
+  }
+  at_bytes_ += MappedResident();
+}
+
+// Allocators reserve far more than they touch.
+double MostAlive::MappedResident() const {
+  const uint64_t page_bytes = std::max<uint64_t>(header().page_bytes(), 1);
+  uint64_t pages = 0;
+  auto mapped = at_mapped_.begin();
+  for (const ResidentRange& range : at_resident_) {
+    const uint64_t begin = range.page, end = begin + range.pages;
+    const auto end_of = [&](const auto& part) {
+      return part.second / page_bytes;
+    };
+    while (mapped != at_mapped_.end() && end_of(*mapped) <= begin) ++mapped;
+    for (auto at = mapped;
+         at != at_mapped_.end() && at->first / page_bytes < end; ++at) {
+      pages +=
+          std::min(end, end_of(*at)) - std::max(begin, at->first / page_bytes);
+    }
+  }
+  return static_cast<double>(pages) * static_cast<double>(page_bytes);
+}
+
+// What was alive, and pages of files.
+double MostAlive::KnownBytes(const Stretch& one) const {
+  if (!was_scanned_) return one.most.live_bytes;
+  const uint64_t file_bytes = HoldsMoment(one.rss)        ? files_at_
+                              : one.rss.begin_us < at_us_ ? files_before_
+                                                          : files_after_;
+  return one.most.live_bytes + static_cast<double>(file_bytes);
+}
+
+// That moment stays where as much was alive: what is resident was best known.
+std::optional<uint64_t> MostAlive::Better() const {
+  double known_bytes = 0, moved = 0;
+  for (const Stretch& one : stretches_) {
+    if (KnownBytes(one) <= known_bytes) continue;
+    known_bytes = KnownBytes(one);
+    moved = one.most.moved;
+  }
+  const Stretch* best = nullptr;
+  for (const Stretch& one : stretches_) {
+    const double same = SameBytes(std::fabs(one.most.moved - moved));
+    const bool is_most = KnownBytes(one) + same >= known_bytes;
+    if (HoldsMoment(one.rss) && (is_most || at_bytes_ >= enough_bytes_)) {
+      return std::nullopt;
+    }
+    if (is_most && (best == nullptr || one.rss.bytes >= best->rss.bytes)) {
+      best = &one;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  return best->most.time_us;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,79 @@
+// Of the moments at which RSS was as high as the peak, as far as RSS is known:
+// the one at which most was alive.
+#ifndef PYMEMRUN_READERS_REPLAY_MOMENTS_MOST_ALIVE_H_
+#define PYMEMRUN_READERS_REPLAY_MOMENTS_MOST_ALIVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "readers/replay/heap/heap_replay.h"
+#include "readers/replay/moments/heap_pairs.h"
+#include "readers/replay/resident/find_peak.h"
+#include "readers/replay/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// Not thread safe.
+class MostAlive final : public HeapReplay {
+ public:
+  // Stretches by time; and a moment that is chosen where none is better, or
+  // where so much was alive, or mapped and resident, then.
+  MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
+            double enough_bytes);
+  void OnResidency(const ResidencyView& seen) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void Finish() override;
+
+  // Nothing: none is. REQUIRES: Finish() was called.
+  std::optional<uint64_t> Better() const;
+
+ private:
+  // Less was alive before it, in its stretch.
+  struct Most {
+    double live_bytes = -1;  // below 0: nothing is known yet
+    uint64_t time_us = 0;
+    double freed_bytes = 0;  // until then
+    double moved = 0;        // moved_variance_ then
+  };
+  struct Stretch {
+    RssStretch rss;
+    Most most;
+  };
+  void TakeLive(uint64_t time_us);
+  void TakeMoved();
+  void EndStretch();
+  bool HoldsMoment(const RssStretch& rss) const;
+  double KnownBytes(const Stretch& one) const;
+  double MappedResident() const;
+
+  const uint64_t at_us_;
+  const double enough_bytes_;
+  // Pages of files at that moment, if it was scanned, and at the scans next to
+  // it: other moments had no more, as far as is known.
+  uint64_t files_before_ = 0, files_at_ = 0, files_after_ = 0;
+  bool was_scanned_ = false, is_scan_ = false;  // ever, the last scan
+  bool knows_files_ = false;                    // the next one was read, too
+  double at_bytes_ = 0;                         // alive at that moment
+  // Likewise: what C code had mapped, and what was resident, in the order of
+  // addresses.
+  std::vector<std::pair<uint64_t, uint64_t>> at_mapped_;
+  std::vector<ResidentRange> at_resident_;
+  std::vector<Stretch> stretches_;
+  size_t now_ = 0;  // the first that is not over
+  // Of that: moments with more alive than the one before, what was freed, and
+  // what was alive last.
+  std::vector<Most> rising_;
+  double freed_bytes_ = 0, came_bytes_ = 0, last_bytes_ = 0;
+  bool has_begun_ = false, has_risen_ = false;
+  // Of what came and went, summed up: of the difference between two moments.
+  double moved_variance_ = 0, last_variance_ = 0;
+  HeapPairs pairs_;
+  bool was_apart_ = false;  // events were not looked at one by one
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_MOMENTS_MOST_ALIVE_H_

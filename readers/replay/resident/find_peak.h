@@ -1,0 +1,141 @@
+// What every command for page events begins with: where RSS was highest.
+#ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_FIND_PEAK_H_
+#define PYMEMRUN_READERS_REPLAY_RESIDENT_FIND_PEAK_H_
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "readers/replay/library_waits/wait_reader.h"
+#include "readers/replay/resident/resident_replay.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+// Reads a run once, from its begin, into visitors, and finishes them. False:
+// nothing could be read.
+using ReadRun = std::function<bool(absl::Span<ReplayVisitor* const>)>;
+// By what reads one visitor: a reading for each.
+ReadRun OneByOne(std::function<bool(ReplayVisitor*)> read);
+// Of a file that outlives it.
+ReadRun ReadingOf(RereadFile* file);
+
+// A time in which RSS was high: it stayed within 64 KiB, or rose unseen.
+struct RssStretch {
+  uint64_t begin_us, end_us;
+  uint64_t bytes;           // the most
+  uint64_t fell_bytes = 0;  // so much lower it was at the end
+  uint64_t rose_bytes = 0;  // so much lower it was at the begin
+};
+
+// Finds the moment of the highest RSS: as statm had it, or between two readings
+// as the page events tell, but never above the VmHWM that was read next. Where
+// that has risen above all that is known, RSS was as high at a time that nobody
+// saw; it is told of the moment at which the most was known to be there. Where
+// RSS stayed within a hundredth of that, the moment is chosen at which most was
+// known, RSS less what is unattributed: the peak itself, or when the kernel had
+// said what is resident. Shortly after a system call began to fill memory
+// most of it has no owner yet.
+class PeakFinder : public ResidentReplay {
+ public:
+  // Heap events tell of waits for libraries, and of growth where pages were
+  // scanned. They are many: a first reading does without.
+  explicit PeakFinder(Hindsight hindsight = {}, bool reads_heap = false)
+      : ResidentReplay(kEnd, std::move(hindsight)), reads_heap_(reads_heap) {}
+  // Of the whole run: reads it once more where that changes what was resident
+  // when. Null: nothing could be read.
+  template <typename Finder>
+  static std::unique_ptr<Finder> Read(const ReadRun& read);
+
+  // REQUIRES: Finish() was called.
+  uint64_t peak_us() const { return peak_us_; }
+  uint64_t peak_bytes() const { return peak_bytes_; }
+  // Not: VmHWM alone tells of it.
+  bool peak_was_seen() const { return !peak_unseen_; }
+  // When RSS was so high that it cannot be told from the peak, by time.
+  const std::vector<RssStretch>& high() const { return high_; }
+  Hindsight hindsight() const override;
+  bool OnRows(const Row* rows, size_t count) override;
+  HeapUse heap_use() const override {
+    return reads_heap_ ? HeapUse::kEvents : HeapUse::kFacts;
+  }
+  void OnHeapBatch(const HeapBatchFacts&) override { saw_heap_ = true; }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  void Finish() override;
+  // Heap events may tell of more waits: a WaitReader is to read them.
+  bool NeedsWaits() const {
+    return saw_heap_ && !reads_heap_ && index().threads() > 1;
+  }
+  void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
+    waits_ = std::move(waits);
+  }
+
+ private:
+  bool TellsGrowth() const { return by_scan() && header().calls_off(); }
+  void AddGrowth(const SeenGrowth& growth);
+  std::shared_ptr<const std::vector<SeenGrowth>> GrowthWithWaits() const;
+  void OnTime(uint64_t time_us) override;
+  void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
+  void OnGone(std::vector<LateArrival> blocks) override;
+  void InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes);
+  void Take(uint64_t most_bytes);
+  void RaiseTo(uint64_t hwm_bytes);
+  void RememberWhatIsKnown();
+  uint64_t KnownNow() const;
+  void AddHigh(uint64_t end_us, uint64_t rss_bytes);
+  void KeepHigh();
+  static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
+
+  // What went at once, and may have been huge pages.
+  struct GoneBlocks {
+    std::vector<LateArrival> blocks;
+    uint64_t from_us, to_us;
+    uint64_t rss_bytes, more_bytes;  // known just before; if they were
+  };
+
+  const bool reads_heap_;
+  bool saw_heap_ = false;
+  uint64_t peak_us_ = 0, peak_bytes_ = 0;
+  uint64_t peak_known_bytes_ = 0;  // less what is unattributed then
+  bool peak_unseen_ = false;
+  uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+  uint64_t high_known_bytes_ = 0;          // likewise
+  std::vector<RssStretch> high_;
+  uint64_t taken_us_ = 0;  // VmHWM was read
+  uint64_t last_hwm_bytes_ = 0;
+  // The moment at which the kernel was asked, RSS was almost as high, and most
+  // of it was known.
+  uint64_t known_us_ = 0, asked_bytes_ = 0, known_bytes_ = 0;
+  std::vector<GoneBlocks> gone_;  // since the last reading
+  WaitFinder finder_{&index()};
+  std::shared_ptr<const LibraryWaits> waits_;  // once it has finished
+  uint64_t row_us_ = 0;                        // of the last event
+  std::vector<SeenGrowth> growth_;             // where pages are scanned
+};
+
+template <typename Finder>
+std::unique_ptr<Finder> PeakFinder::Read(const ReadRun& read) {
+  auto finder = std::make_unique<Finder>();
+  if (!read({finder.get()})) return nullptr;
+  Hindsight hindsight;
+  hindsight.late = finder->ResidentReplay::hindsight().late;
+  const bool reads_heap = finder->saw_heap_ && finder->TellsGrowth();
+  if (hindsight.late.empty() && !reads_heap) return finder;
+  finder = std::make_unique<Finder>(std::move(hindsight), reads_heap);
+  return read({finder.get()}) ? std::move(finder) : nullptr;
+}
+
+// Reads the file for its peak, and for what else a reading after that may know
+// beforehand. Null: nothing could be read.
+std::unique_ptr<PeakFinder> FindPeak(RereadFile* file);
+
+// Says that the run has no page events, if so it is.
+bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
+                     const Console& console);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_RESIDENT_FIND_PEAK_H_

@@ -1,0 +1,129 @@
+#include "readers/replay/resident/late_arrivals.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "readers/replay/resident/page_gap.h"
+
+namespace pymemrun {
+namespace {
+
+class Finder {
+ public:
+  Finder(const ResidentModel& model, uint64_t* looks_left)
+      : model_(model),
+        looks_left_(*looks_left),
+        block_pages_(kHugeBytes / model.page_bytes()) {}
+
+  // What has aged was there alone when the kernel answered the last time: the
+  // others came later.
+  void Look(const ResidentRange& range) {
+    const uint64_t begin =
+        (range.page + block_pages_ - 1) / block_pages_ * block_pages_;
+    const uint64_t end =
+        (range.page + range.pages) / block_pages_ * block_pages_;
+    if (begin >= end) return;
+    model_.pages().ForEachNew(begin, end, [&](const PageRun& run) {
+      if (looks_left_ == 0) return false;
+      --looks_left_;
+      // Of a run of several pages one may lie in the next block.
+      const uint64_t first = std::max(run.begin, begin);
+      const uint64_t last = std::min(run.end, end) - 1;
+      LookAt(first, run);
+      if (last / block_pages_ != first / block_pages_) {
+        LookAt(last / block_pages_ * block_pages_, run);
+      }
+      return true;
+    });
+  }
+  std::vector<LateArrival> Found() { return std::move(found_); }
+
+ private:
+  // Whether the page, of that run, is the only known one of its block.
+  void LookAt(uint64_t page, const PageRun& run) {
+    const PageOwner& owner = model_.owners()[run.owner];
+    const uint64_t begin = page / block_pages_ * block_pages_;
+    if (begin == begin_) return;
+    begin_ = begin;
+    if (owner.weight != 1 || owner.before_tracing()) return;
+    const uint64_t end = begin + block_pages_;
+    if (model_.pages().Covered(begin, end) != 1) return;
+    found_.push_back({run.came_us, page, begin, end});
+  }
+
+  const ResidentModel& model_;
+  uint64_t& looks_left_;
+  const uint64_t block_pages_;
+  uint64_t begin_ = UINT64_MAX;  // of the block looked at last
+  std::vector<LateArrival> found_;
+};
+
+// The page, if a fault is known to have brought it.
+const PageRun* Faulted(const PageRun& run, uint64_t page,
+                       const ResidentModel& model) {
+  const bool there = run.begin <= page && page < run.end && run.owner != 0;
+  if (!there || run.sampled) return nullptr;
+  const PageOwner& owner = model.owners()[run.owner];
+  return owner.by_scan || owner.before_tracing() ? nullptr : &run;
+}
+
+}  // namespace
+
+std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
+                                           const ResidentModel& model,
+                                           uint64_t* looks_left) {
+  if (entry.action != PAGES_POPULATED || entry.stack != 0) return {};
+  const PageMap& pages = model.pages();
+  const uint64_t block = kHugeBytes / model.page_bytes();
+  const uint64_t end = entry.page + entry.pages;
+  std::vector<LateArrival> late;
+  for (const PageMap::Range& gap : pages.Gaps(entry.page, end, *looks_left)) {
+    --*looks_left;
+    const PageRun before = pages.Before(gap.begin),
+                  after = pages.After(gap.end);
+    const PageRun* const left = Faulted(before, gap.begin - 1, model);
+    const PageRun* const right = Faulted(after, gap.end, model);
+    uint64_t left_end = gap.begin, right_begin = gap.end;
+    if (left != nullptr) {
+      left_end = std::min(gap.end, ((gap.begin - 1) / block + 1) * block);
+    }
+    if (right != nullptr) {
+      right_begin = std::max(gap.begin, gap.end / block * block);
+    }
+    if (left_end > right_begin) {
+      left_end = right_begin = gap.begin + (gap.end - gap.begin) / 2;
+    }
+    if (gap.begin < left_end) {
+      late.push_back({left->came_us, gap.begin - 1, gap.begin, left_end});
+    }
+    if (right_begin < gap.end) {
+      late.push_back({right->came_us, gap.end, right_begin, gap.end});
+    }
+  }
+  return late;
+}
+
+std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
+                                        const ResidentModel& model,
+                                        uint64_t* looks_left) {
+  const bool removes =
+      entry.action == PAGES_UNMAPPED || entry.action == PAGES_DISCARDED;
+  if (!removes || model.sampled()) return {};
+  Finder finder(model, looks_left);
+  finder.Look({entry.page, entry.pages});
+  return finder.Found();
+}
+
+std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
+                                          const ResidentModel& model,
+                                          uint64_t* looks_left) {
+  Finder finder(model, looks_left);
+  for (const ResidentRange& range : seen.ranges) {
+    if (range.file_backed || model.ranges().empty()) continue;
+    if (range.huge || !model.sampled()) finder.Look(range);
+  }
+  return finder.Found();
+}
+
+}  // namespace pymemrun

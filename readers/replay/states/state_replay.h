@@ -1,0 +1,86 @@
+// What the threads of a run did, summed up for each.
+#ifndef PYMEMRUN_READERS_REPLAY_STATES_STATE_REPLAY_H_
+#define PYMEMRUN_READERS_REPLAY_STATES_STATE_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "readers/replay/gil/gil_replay.h"
+#include "readers/replay/states/thread_times.h"
+
+namespace pymemrun {
+
+// What a thread did, by its first ThreadDef.id.
+struct ThreadStates {
+  bool any = false;
+  bool by_switches = false;  // else by the scheduler's counts
+  ThreadTimes times;
+  uint64_t voluntary = 0, preempted = 0;  // switches
+};
+
+// Reads the whole run, its GIL events too. Time and memory are linear in the
+// file; what is sorted is in order already. Not thread safe.
+class StateReplay : public GilReplay {
+ public:
+  // System calls of SLEEP_OTHER that are told apart; the others count as one.
+  static constexpr size_t kMostNames = 100;
+
+  void OnStateRecording(const StateRecording& recording) override;
+  bool OnStates(const StateEvent* events, size_t count) override;
+  bool OnSched(const SchedSample* samples, size_t count) override;
+  void OnStatesLost(uint64_t switches) override { lost_ += switches; }
+  void Finish() override;
+
+  // After Finish().
+  bool has_states() const { return has_states_; }
+  bool has_switches() const { return has_switches_; }
+  bool cannot_look() const { return cannot_look_; }
+  const std::string& reason() const { return reason_; }
+  uint64_t lost() const { return lost_; }
+  const std::vector<ThreadStates>& states() const { return states_; }
+  // Of ThreadTimes::other_ns: the call's name. Empty: not known.
+  absl::string_view OtherName(size_t other) const {
+    return other == 0 || other > names_.size() ? absl::string_view()
+                                               : names_[other - 1];
+  }
+
+ protected:
+  // Told of what each thread with switches did, by its first ThreadDef.id, one
+  // thread after the other, in Finish().
+  virtual void OnSpan(uint32_t thread, const StateSpan& span) {}
+
+ private:
+  // What the file says of a thread.
+  struct Told {
+    ThreadSteps steps;
+    std::vector<GilPart> holds, waits;
+    SchedSample sched;                      // the last one in the range
+    SchedSample before;                     // the last one before it
+    std::vector<RunnableReading> readings;  // of runs with switches
+    // Of the thread. An end of 0 is the run's.
+    uint64_t first_ns = ~uint64_t{0}, end_ns = 0;
+    uint64_t voluntary = 0, preempted = 0;
+  };
+
+  Told& TellOf(uint32_t first);
+  void Take(const StateEvent& event);
+  uint8_t CodeOf(const StateEvent& event);
+  void OnHold(const GilSpan& hold) override;
+  void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+              GilWaitKind kind) override;
+  void SumCounts(const Told& told, uint64_t end_ns, ThreadStates* states) const;
+
+  bool has_states_ = false, has_switches_ = false, cannot_look_ = false;
+  std::string reason_;
+  uint64_t lost_ = 0, last_ns_ = 0;
+  std::vector<std::string> names_;
+  std::vector<Told> told_;  // by first ThreadDef.ids, as the next
+  std::vector<ThreadStates> states_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_STATES_STATE_REPLAY_H_

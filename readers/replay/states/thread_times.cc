@@ -1,0 +1,295 @@
+#include "readers/replay/states/thread_times.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace pymemrun {
+namespace {
+
+size_t Place(ThreadState state) { return static_cast<size_t>(state); }
+
+ThreadState SleepOf(uint8_t code) {
+  switch (code) {
+    case ThreadSteps::kLock:
+      return ThreadState::kLock;
+    case ThreadSteps::kIo:
+      return ThreadState::kIo;
+    case ThreadSteps::kTimer:
+      return ThreadState::kTimer;
+    case ThreadSteps::kPageFault:
+      return ThreadState::kPageFault;
+    default:
+      return ThreadState::kOther;
+  }
+}
+
+// Parts one after the other, so that they can be walked beside the steps.
+class Parts {
+ public:
+  static constexpr size_t kNone = ~size_t{0};
+
+  explicit Parts(std::vector<GilPart> parts) {
+    const auto earlier = [](const GilPart& a, const GilPart& b) {
+      return a.begin_ns < b.begin_ns;
+    };
+    std::sort(parts.begin(), parts.end(), earlier);
+    uint64_t end = 0;
+    for (GilPart& part : parts) {
+      part.begin_ns = std::max(part.begin_ns, end);
+      if (part.end_ns <= part.begin_ns) continue;
+      parts_.push_back(part);
+      end = part.end_ns;
+    }
+  }
+
+  const GilPart& operator[](size_t part) const { return parts_[part]; }
+  size_t size() const { return parts_.size(); }
+  // Calls take(part, begin, end) for all pieces of [begin, end) in turn: those
+  // in a part, and those in none. Times rise from call to call, or Rewind().
+  template <typename Take>
+  void Cut(uint64_t begin, uint64_t end, const Take& take) {
+    while (first_ < size() && parts_[first_].end_ns <= begin) ++first_;
+    for (size_t i = first_; begin < end; ++i) {
+      const bool is_last = i == size() || parts_[i].begin_ns >= end;
+      const uint64_t from = is_last ? end : std::max(begin, parts_[i].begin_ns);
+      if (from > begin) take(kNone, begin, from);
+      if (is_last) return;
+      begin = std::min(end, parts_[i].end_ns);
+      take(i, from, begin);
+    }
+  }
+  void Rewind() { first_ = 0; }
+
+ private:
+  std::vector<GilPart> parts_;
+  size_t first_ = 0;
+};
+
+// For how long a thread had each of its holds while it ran, spread over the
+// pieces of that time. The thread was without the GIL in a hold's pauses,
+// nobody knows when, and may have run meanwhile.
+class HeldTime {
+ public:
+  explicit HeldTime(size_t parts) : parts_(parts) {}
+
+  void Measure(size_t part, uint64_t ns) { parts_[part].ran_ns += ns; }
+  // Of the next piece. REQUIRES: Measure() was told of all of them.
+  uint64_t Take(size_t part, const GilPart& hold, uint64_t ns) {
+    Part& of = parts_[part];
+    const uint64_t long_ns = hold.end_ns - hold.begin_ns;
+    const uint64_t held_ns =
+        std::min(of.ran_ns, long_ns - std::min(long_ns, hold.paused_ns));
+    of.passed_ns += ns;
+    const auto sum = static_cast<uint64_t>(
+        static_cast<unsigned __int128>(held_ns) * of.passed_ns / of.ran_ns);
+    const uint64_t more = sum - of.given_ns;
+    of.given_ns = sum;
+    return more;
+  }
+
+ private:
+  struct Part {
+    uint64_t ran_ns = 0, passed_ns = 0, given_ns = 0;
+  };
+  std::vector<Part> parts_;
+};
+
+// For how long sleeps were the wish for a CPU at their ends. The scheduler
+// counts such a time when it is over, as it does that after a preemption.
+class LateWakes {
+ public:
+  LateWakes(const ThreadSteps& steps,
+            const std::vector<RunnableReading>& readings);
+
+  // Of a sleep that ended then, at most. Times rise from call to call.
+  uint64_t At(uint64_t end_ns) {
+    while (next_ < parts_.size() && parts_[next_].until_ns < end_ns) ++next_;
+    return next_ < parts_.size() ? parts_[next_].late_ns : 0;
+  }
+
+ private:
+  struct Part {
+    uint64_t until_ns, late_ns;
+  };
+  static uint64_t Share(std::vector<uint64_t>* sleeps, int64_t* left_ns);
+
+  std::vector<Part> parts_;
+  size_t next_ = 0;
+};
+
+// What a reading has too much or too little, since threads are read one after
+// the other, is the next one's.
+LateWakes::LateWakes(const ThreadSteps& steps,
+                     const std::vector<RunnableReading>& readings) {
+  std::vector<uint64_t> sleeps;
+  int64_t left_ns = 0;
+  uint64_t counted_ns = 0;
+  size_t step = 0;
+  for (const RunnableReading& reading : readings) {
+    sleeps.clear();
+    left_ns += static_cast<int64_t>(reading.runnable_ns - counted_ns);
+    counted_ns = reading.runnable_ns;
+    for (; step + 1 < steps.size() && steps.Time(step + 1) <= reading.time_ns;
+         ++step) {
+      const uint64_t ns = steps.Time(step + 1) - steps.Time(step);
+      const uint8_t code = steps.CodeOf(step);
+      if (code == ThreadSteps::kRunnable) {
+        left_ns -= static_cast<int64_t>(ns);
+      } else if (code != ThreadSteps::kRuns && code != ThreadSteps::kGone) {
+        sleeps.push_back(ns);
+      }
+    }
+    parts_.push_back({reading.time_ns, Share(&sleeps, &left_ns)});
+  }
+}
+
+uint64_t LateWakes::Share(std::vector<uint64_t>* sleeps, int64_t* left_ns) {
+  if (*left_ns <= 0) return 0;
+  auto left = static_cast<uint64_t>(*left_ns);
+  uint64_t share_ns = ~uint64_t{0};
+  std::sort(sleeps->begin(), sleeps->end());
+  for (size_t i = 0; i < sleeps->size(); ++i) {
+    const size_t others = sleeps->size() - i;
+    if ((*sleeps)[i] <= left / others) {
+      left -= (*sleeps)[i];
+      continue;
+    }
+    share_ns = left / others;
+    left -= share_ns * others;
+    break;
+  }
+  *left_ns = static_cast<int64_t>(left);
+  return share_ns;
+}
+
+class SpanWalk {
+ public:
+  SpanWalk(const ThreadSteps& steps, uint64_t end_ns,
+           std::vector<GilPart> holds, std::vector<GilPart> waits,
+           const std::vector<RunnableReading>& readings,
+           absl::FunctionRef<void(const StateSpan&)> take)
+      : steps_(steps),
+        end_ns_(end_ns),
+        holds_(std::move(holds)),
+        waits_(std::move(waits)),
+        held_(holds_.size()),
+        late_(steps, readings),
+        take_(take) {}
+
+  void Walk();
+
+ private:
+  uint64_t EndOf(size_t step) const {
+    return step + 1 < steps_.size() ? steps_.Time(step + 1)
+                                    : std::max(end_ns_, steps_.Time(step));
+  }
+  void Sleep(size_t step);
+  void Give(const StateSpan& span);
+
+  const ThreadSteps& steps_;
+  const uint64_t end_ns_;
+  Parts holds_, waits_;
+  HeldTime held_;
+  LateWakes late_;
+  absl::FunctionRef<void(const StateSpan&)> take_;
+  StateSpan now_;  // it may go on
+};
+
+void SpanWalk::Walk() {
+  const auto measure = [&](size_t part, uint64_t begin, uint64_t end) {
+    if (part != Parts::kNone) held_.Measure(part, end - begin);
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_.CodeOf(i) == ThreadSteps::kRuns) {
+      holds_.Cut(steps_.Time(i), EndOf(i), measure);
+    }
+  }
+  holds_.Rewind();
+  const auto run = [&](size_t part, uint64_t begin, uint64_t end) {
+    const uint64_t gil_ns =
+        part == Parts::kNone ? 0 : held_.Take(part, holds_[part], end - begin);
+    Give({begin, end,
+          2 * gil_ns > end - begin ? ThreadState::kRunsWithGil
+                                   : ThreadState::kRuns,
+          gil_ns});
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const uint8_t code = steps_.CodeOf(i);
+    if (code == ThreadSteps::kRuns) {
+      holds_.Cut(steps_.Time(i), EndOf(i), run);
+    } else if (code == ThreadSteps::kRunnable) {
+      Give({steps_.Time(i), EndOf(i), ThreadState::kRunnable});
+    } else if (code != ThreadSteps::kGone) {
+      Sleep(i);
+    }
+  }
+  if (now_.long_ns() > 0) take_(now_);
+}
+
+void SpanWalk::Sleep(size_t step) {
+  const uint8_t code = steps_.CodeOf(step);
+  const uint64_t begin = steps_.Time(step), end = EndOf(step);
+  const uint64_t late_ns = step + 1 < steps_.size() ? late_.At(end) : 0;
+  const uint64_t awake = end - std::min(end - begin, late_ns);
+  waits_.Cut(begin, awake, [&](size_t part, uint64_t from, uint64_t to) {
+    StateSpan span{from, to,
+                   part == Parts::kNone ? SleepOf(code) : ThreadState::kGil};
+    if (span.state == ThreadState::kOther) {
+      span.other = static_cast<uint8_t>(code - ThreadSteps::kOther);
+    }
+    Give(span);
+  });
+  StateSpan late{awake, end, ThreadState::kRunnable};
+  late.is_estimated = true;
+  Give(late);
+}
+
+// What goes on in the same way is one.
+void SpanWalk::Give(const StateSpan& span) {
+  if (span.long_ns() == 0) return;
+  const bool goes_on = now_.end_ns == span.begin_ns &&
+                       now_.state == span.state && now_.other == span.other &&
+                       now_.is_estimated == span.is_estimated;
+  if (now_.long_ns() > 0 && goes_on) {
+    now_.end_ns = span.end_ns;
+    now_.gil_ns += span.gil_ns;
+    return;
+  }
+  if (now_.long_ns() > 0) take_(now_);
+  now_ = span;
+}
+
+}  // namespace
+
+void ThreadTimes::Add(const StateSpan& span) {
+  switch (span.state) {
+    case ThreadState::kRunsWithGil:
+    case ThreadState::kRuns:
+      ns[Place(ThreadState::kRunsWithGil)] += span.gil_ns;
+      ns[Place(ThreadState::kRuns)] += span.long_ns() - span.gil_ns;
+      return;
+    case ThreadState::kOther:
+      if (other_ns.size() <= span.other) other_ns.resize(span.other + 1);
+      other_ns[span.other] += span.long_ns();
+      break;
+    default:
+      break;
+  }
+  if (span.state != ThreadState::kRunnable) ++sleeps[Place(span.state)];
+  ns[Place(span.state)] += span.long_ns();
+}
+
+uint64_t ThreadTimes::total_ns() const {
+  return std::accumulate(ns.begin(), ns.end(), uint64_t{0});
+}
+
+void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
+              std::vector<GilPart> holds, std::vector<GilPart> waits,
+              const std::vector<RunnableReading>& readings,
+              absl::FunctionRef<void(const StateSpan&)> take) {
+  SpanWalk(steps, end_ns, std::move(holds), std::move(waits), readings, take)
+      .Walk();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,109 @@
+// What one thread did, and for how long: its context switches, its holds of the
+// GIL and its waits for it, put together.
+#ifndef PYMEMRUN_READERS_REPLAY_STATES_THREAD_TIMES_H_
+#define PYMEMRUN_READERS_REPLAY_STATES_THREAD_TIMES_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "format/limits.h"
+
+namespace pymemrun {
+
+// What a thread does.
+enum class ThreadState : uint8_t {
+  kRunsWithGil,
+  kRuns,      // without the GIL, or it is not known whether with it
+  kRunnable,  // it wants a CPU
+  kGil,       // from here on it sleeps; here for the GIL
+  kLock,
+  kIo,
+  kTimer,
+  kPageFault,
+  kOther,  // something else, or it was not asked
+};
+inline constexpr size_t kThreadStates = 9;
+
+// By ThreadState.
+using StateNanos = std::array<uint64_t, kThreadStates>;
+
+// Steps of a thread in the order of time, in 8 bytes each.
+class ThreadSteps {
+ public:
+  // What begins with a step. From kOther on: numbers of names.
+  enum Code : uint8_t { kRuns, kRunnable, kLock, kIo, kTimer, kPageFault,
+                        kGone, kOther };
+
+  // A time below the last one's counts as that.
+  void Add(uint64_t time_ns, uint8_t code) {
+    if (!steps_.empty()) time_ns = std::max(time_ns, Time(steps_.size() - 1));
+    steps_.push_back(std::min(time_ns, kMaxStateNanos - 1) << 8 | code);
+  }
+  // What is known of the last step now.
+  void Rename(uint8_t code) { steps_.back() = (steps_.back() & ~kMask) | code; }
+  bool empty() const { return steps_.empty(); }
+  size_t size() const { return steps_.size(); }
+  uint64_t Time(size_t step) const { return steps_[step] >> 8; }
+  uint8_t CodeOf(size_t step) const {
+    return static_cast<uint8_t>(steps_[step] & kMask);
+  }
+
+ private:
+  static constexpr uint64_t kMask = 0xFF;
+  static_assert(kMaxStateNanos - 1 <= ~uint64_t{0} >> 8);
+  std::vector<uint64_t> steps_;
+};
+
+// When a thread had the GIL, its pauses included, or waited for it.
+struct GilPart {
+  uint64_t begin_ns, end_ns;
+  uint64_t paused_ns;
+};
+
+// A stretch of a thread's life in one state.
+struct StateSpan {
+  uint64_t begin_ns = 0, end_ns = 0;
+  ThreadState state = ThreadState::kOther;
+  // On a CPU: for how long of it the thread had the GIL, nobody knows when. The
+  // state says what the most of it was.
+  uint64_t gil_ns = 0;
+  uint8_t other = 0;  // of kOther: as ThreadTimes::other_ns has them
+  // When it began is not known: the kernel says only for how long, in sum.
+  bool is_estimated = false;
+
+  uint64_t long_ns() const { return end_ns - begin_ns; }
+};
+
+// What the scheduler had counted of the thread then. Both rise.
+struct RunnableReading {
+  uint64_t time_ns, runnable_ns;
+};
+
+struct ThreadTimes {
+  StateNanos ns = {};
+  // Of what kOther has: by the codes of the steps, less ThreadSteps::kOther.
+  std::vector<uint64_t> other_ns;
+  StateNanos sleeps = {};  // how many of each kind
+
+  void Add(const StateSpan& span);
+  uint64_t total_ns() const;
+};
+
+// Gives what a thread did, in the order of time, without holes until it ended.
+// `end_ns`: of the run. `holds` and `waits` of that thread, in any order.
+// `readings`: for how long it wanted a CPU, as the scheduler counted. What of
+// it the steps do not have was at the ends of sleeps, and the kernel does not
+// say where. Each sleep that has ended between two readings gives the same
+// part, or all that it has.
+void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
+              std::vector<GilPart> holds, std::vector<GilPart> waits,
+              const std::vector<RunnableReading>& readings,
+              absl::FunctionRef<void(const StateSpan&)> take);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPLAY_STATES_THREAD_TIMES_H_

@@ -10,7 +10,8 @@ import re
 import sys
 
 # Room: the rooms whose headers it may include, besides its own. Whole parts come
-# with a star. An arrow that nothing needs is a complaint, and so is a circle.
+# with a star. An arrow that nothing needs is a complaint, and so is a circle, of rooms
+# or of the folders under a part.
 ROOMS = {
     'text': '',
     'format': '',
@@ -214,17 +215,31 @@ def wrong_include(path, quote, header):
     return None
 
 
-def circles():
-    """The pairs of rooms that may see each other, by whatever way."""
+def concept_of(room):
+    """The folder under its part: `readers/replay` of `readers/replay/heap`."""
+    return '/'.join(room.split('/')[:2])
+
+
+def concepts():
+    """As ROOMS, of folders under the parts: rooms of one folder are one concept."""
+    found = collections.defaultdict(set)
+    for room, may in ROOMS.items():
+        own = concept_of(room)
+        found[own].update(other for other in map(concept_of, may) if other != own)
+    return found
+
+
+def circles(arrows):
+    """Those that can be reached from themselves, by whatever way."""
     def reached(room):
         found, left = set(), [room]
         while left:
-            for other in ROOMS.get(left.pop(), []):
+            for other in arrows.get(left.pop(), []):
                 if other not in found:
                     found.add(other)
                     left.append(other)
         return found
-    return [room for room in ROOMS if room in reached(room)]
+    return [room for room in arrows if room in reached(room)]
 
 
 def wrong_guard(path, lines):
@@ -346,7 +361,7 @@ def check_rooms(texts):
         for other in may:
             if '*' not in other and (room, other) not in used:
                 yield room, 'includes nothing of %s/, but may' % other
-    for room in set(circles()) - KNOWN_CIRCLES:
+    for room in {*circles(ROOMS), *circles(concepts())} - KNOWN_CIRCLES:
         yield room, 'can be reached from itself: a circle'
 
 

@@ -3,7 +3,7 @@ import unittest
 import unittest.mock
 
 import check_layers
-from check_layers import check_file, check_rooms, repeated_types
+from check_layers import check_file, check_rooms, circles, concepts, repeated_types
 
 
 def complaints(path, text):
@@ -107,7 +107,14 @@ class Layers(unittest.TestCase):
         self.assertIn(('text', 'can be reached from itself: a circle'),
                       list(check_rooms_with(text=['format/summary'])))
 
-
+    def test_folders_of_rooms_form_no_circle(self):
+        rooms = {'readers/a/x': ['readers/b/x'], 'readers/b/y': ['readers/a/y'],
+                 'readers/b/x': [], 'readers/a/y': []}
+        self.assertEqual([], circles(rooms))
+        with unittest.mock.patch.dict(check_layers.ROOMS, rooms, clear=True):
+            self.assertEqual(['readers/a', 'readers/b'], sorted(circles(concepts())))
+            self.assertEqual(['readers/a', 'readers/b'],
+                             sorted(where for where, what in check_rooms({}) if 'circle' in what))
     def test_no_two_types_of_a_program_have_one_name(self):
         header = 'namespace pymemrun {\nstruct Row {\n};\n}\n'
         found = list(repeated_types({'readers/a/a.h': header, 'readers/b/b.h': header,

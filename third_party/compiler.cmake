@@ -34,6 +34,26 @@ function(pymemrun_precompile target)
   endif()
 endfunction()
 
+# pymemrun_unite(TARGET): the sources of each room are compiled as one, so that
+# the headers that they share are read, and templates made, once for all. After a
+# change of one source its room is compiled again. Rooms behind EXCEPT are left
+# as they are: their sources have names in common.
+function(pymemrun_unite target)
+  cmake_parse_arguments(A "" "" "EXCEPT" ${ARGN})
+  if(PYMEMRUN_UNITY_BUILD)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+      get_filename_component(room "${source}" DIRECTORY)
+      if(room IN_LIST A_EXCEPT)
+        set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+      string(REPLACE "/" "_" room "${room}")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
+    endforeach()
+  endif()
+endfunction()
+
 # pymemrun_sources(VARIABLE ROOM...): the sources of a library that is made of
 # these rooms (folders, relative to the caller's): all .c and .cc files but those
 # of tests, benchmarks and programs.

@@ -18,7 +18,7 @@ namespace pymemrun {
 namespace {
 
 // What may be whole in a moment is not spoken of.
-constexpr absl::Duration kQuiet = absl::Milliseconds(300);
+constexpr absl::Duration kQuietStart = absl::Milliseconds(300);
 constexpr absl::Duration kPatience = absl::Seconds(10);
 // Of all waits of this process: many files may have locks that nobody releases.
 constexpr absl::Duration kPatienceForAll = absl::Seconds(20);
@@ -33,7 +33,7 @@ void WaitUntilWritten(int fd, absl::string_view shown_name) {
   absl::Duration waited;
   WaitForWriter(fd, std::min(kPatience, left), [&](absl::Duration so_far) {
     waited = so_far;
-    if (shown || so_far < kQuiet) return true;
+    if (shown || so_far < kQuietStart) return true;
     shown = true;
     terminal
         .Append(

@@ -29,7 +29,6 @@ constexpr absl::Duration kPoll = absl::Milliseconds(50);
 constexpr int kPollMs = 50, kNice = 10;
 // Of its time, drawing may take one part in so many.
 constexpr int kDrawShare = 10;
-constexpr size_t kScaleColumns = 10;
 constexpr size_t kOnceColumns = 80, kOnceRows = 40;
 
 volatile sig_atomic_t caught = 0;

@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kScaleColumns = 10, kAmountColumns = 12, kShortestName = 16;
+constexpr size_t kAmountColumns = 12, kShortestName = 16;
 
 std::string Bytes(double bytes) { return HumanBytes(bytes); }
 

@@ -9,6 +9,9 @@
 
 namespace pymemrun {
 
+// What the curve's scale takes on its left.
+inline constexpr size_t kScaleColumns = 10;
+
 struct WatchFrame {
   // Bytes that a line of code, or a thread, has, and what they changed by.
   struct Amount {

@@ -13,7 +13,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kUsualTop = 10;
+constexpr uint64_t kUsualPlaces = 10;
 
 // Which place each column is.
 std::string Legend(const Curves& curves, const Terminal& terminal) {
@@ -48,11 +48,11 @@ uint64_t TopFor(const TimelineOptions& options, const Terminal& terminal) {
   constexpr size_t kColumns = 11, kOtherColumns = 43;
   if (options.top.has_value()) return *options.top;
   if (!terminal.fits() || options.as_svg || !options.table.as_text()) {
-    return kUsualTop;
+    return kUsualPlaces;
   }
   const size_t room =
       terminal.columns - std::min(terminal.columns, kOtherColumns);
-  return std::clamp<uint64_t>(room / kColumns, 1, kUsualTop);
+  return std::clamp<uint64_t>(room / kColumns, 1, kUsualPlaces);
 }
 
 // Null: there is nothing to show, which has been said.

@@ -21,7 +21,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kUsualTop = 8, kUsualLanes = 24;
+constexpr uint64_t kUsualLayers = 8, kUsualLanes = 24;
 constexpr uint64_t kHairline = 360;  // of the picture's height
 
 // Where the picture begins and ends, and the highest RSS in between.
@@ -227,7 +227,7 @@ bool DrawRss(const TimelineOptions& options, RunReading* run,
       options.held.value_or(run->file()->recorded().Has(Recorded::kHeap));
   auto replay = ReadPart(options, part, held, *finder, run);
   if (replay == nullptr) return false;
-  SeriesChoice choice = {.top = options.top.value_or(kUsualTop),
+  SeriesChoice choice = {.top = options.top.value_or(kUsualLayers),
                          .view = options.view()};
   // What would be no more than a hairline needs no colour.
   if (options.as_svg) {

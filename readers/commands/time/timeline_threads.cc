@@ -16,7 +16,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kUsualTop = 8;
+constexpr uint64_t kUsualThreads = 8;
 
 // On a phone, 360 dots wide, letters are still some 9 dots high.
 constexpr PlotLayout kLayout = {.width = 600,
@@ -64,7 +64,7 @@ class ThreadReader {
   void Draw(Drawing* drawing);
   void DrawLines(TimeChart* chart) const;
   TimeChart::Mark MarkOf(const Peak& peak, const TimeChart& chart) const;
-  size_t top() const { return options_.top.value_or(kUsualTop); }
+  size_t top() const { return options_.top.value_or(kUsualThreads); }
 
   const TimelineOptions& options_;
   RunReading& run_;

@@ -13,17 +13,17 @@ namespace pymemrun {
 namespace {
 
 constexpr TreemapArea kWhole = {12, 64, 1176, 660};
-constexpr double kWidth = 1200, kLegendRow = 24, kLetter = 6.9;
+constexpr double kMapWidth = 1200, kLegendRow = 24, kMapLetter = 6.9;
 constexpr double kFont = 12, kTitleRow = 17, kEdge = 2;
 constexpr double kLeast = 3;  // a box is at least so wide and high
-constexpr size_t kMostLetters = 500;
+constexpr size_t kMostMapLetters = 500;
 constexpr size_t kMostTitle = 200, kFewestLetters = 4;  // of a label in a box
 constexpr int kSizeLetters = 8;                         // "29.4 MiB"
 
 // What is left of a box for those within: below its title, if that fits.
 TreemapArea Inside(const TreemapArea& area) {
   const bool has_title =
-      area.width >= kSizeLetters * kLetter + 8 && area.height >= 30;
+      area.width >= kSizeLetters * kMapLetter + 8 && area.height >= 30;
   const double top = has_title ? kTitleRow : kEdge;
   return {area.x + kEdge, area.y + top, std::max(area.width - 2 * kEdge, 0.0),
           std::max(area.height - top - kEdge, 0.0)};
@@ -74,8 +74,9 @@ std::vector<TreemapArea> Squarified(absl::Span<const double> areas,
 }
 
 // Places the boxes `children` within their parent's.
-void Place(const Treemap& map, uint32_t parent, std::vector<uint32_t> children,
-           std::vector<TreemapArea>* areas) {
+void PlaceChildren(const Treemap& map, uint32_t parent,
+                   std::vector<uint32_t> children,
+                   std::vector<TreemapArea>* areas) {
   const TreemapArea inside = Inside((*areas)[parent]);
   double own = map.boxes[parent].weight;
   for (const uint32_t child : children) own -= map.boxes[child].weight;
@@ -129,9 +130,9 @@ void PrintBox(const Treemap& map, uint32_t at, const TreemapArea& area,
               bool is_leaf, OutputBuffer* output) {
   const Treemap::Box& box = map.boxes[at];
   const std::string tip = absl::StrCat(
-      ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false), "\n",
+      ShortTerminalText(box.label, kMostMapLetters, /*keep_end=*/false), "\n",
       box.detail, box.tip.empty() ? "" : "\n",
-      ShortTerminalText(box.tip, kMostLetters, /*keep_end=*/false));
+      ShortTerminalText(box.tip, kMostMapLetters, /*keep_end=*/false));
   output->Append(absl::StrFormat(
       "<g class=\"box\" data-w=\"%.0f\" data-parent=\"%d\"><title>%s</title>"
       "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
@@ -158,7 +159,7 @@ void PrintHead(const Treemap& map, double height, OutputBuffer* output) {
       "font-size=\"%.0f\" fill=\"%s\">\n<title>%s</title>\n"
       "<style>.box:hover>rect{stroke:#24292f}text{pointer-events:none}</style>"
       "\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-      kWidth, height, kWidth, height, kFont, kInk, XmlText(map.title)));
+      kMapWidth, height, kMapWidth, height, kFont, kInk, XmlText(map.title)));
   output->Append(absl::StrFormat(
       "<text x=\"%.0f\" y=\"28\" font-size=\"19\" font-weight=\"bold\">%s"
       "</text>\n<text x=\"%.0f\" y=\"50\" font-size=\"13\" fill=\"%s\">%s"
@@ -173,7 +174,7 @@ double PrintLegend(const Treemap& map, double y, OutputBuffer* output) {
     const std::string label =
         ShortTerminalText(group.label, 40, /*keep_end=*/false);
     const double width = 34 + static_cast<double>(label.size()) * 7.4;
-    if (x > kWhole.x && x + width > kWidth) {
+    if (x > kWhole.x && x + width > kMapWidth) {
       x = kWhole.x;
       y += kLegendRow;
     }
@@ -198,7 +199,7 @@ std::vector<TreemapArea> LayOut(const Treemap& map, const TreemapArea& whole) {
   areas[0] = whole;
   for (uint32_t box = 0; box < map.boxes.size(); ++box) {
     if (children[box].empty() || areas[box].width <= 0) continue;
-    Place(map, box, std::move(children[box]), &areas);
+    PlaceChildren(map, box, std::move(children[box]), &areas);
   }
   return areas;
 }

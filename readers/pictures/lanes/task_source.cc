@@ -19,7 +19,7 @@ namespace {
 // So many have tracks of their own, or names in a picture.
 constexpr size_t kMostTracks = 100, kMostNames = 8;
 // Of the time of all tasks: who ran less has no name in a picture.
-constexpr double kLeastShare = 0.001;
+constexpr double kLeastTaskShare = 0.001;
 constexpr absl::string_view kOtherTasks = "other tasks";
 constexpr absl::string_view kOtherTasksColor = "#b9b3a6";
 
@@ -100,7 +100,7 @@ void TaskTracks::FindMost() {
   });
   const bool for_picture = options_.for_picture;
   order.resize(std::min(order.size(), for_picture ? kMostNames : kMostTracks));
-  const double least_us = for_picture ? kLeastShare * all_us : 0;
+  const double least_us = for_picture ? kLeastTaskShare * all_us : 0;
   for (const auto& [ran_us, task] : order) {
     if (static_cast<double>(ran_us) >= least_us) lanes_[task] = 0;
   }

@@ -6,8 +6,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint32_t kMaxStack = 1 << 22;
-
 // Files of earlier versions kept so many innermost frames and nothing to stand
 // for the others: such a stack may lack its outermost ones.
 constexpr uint32_t kMostFrames = kMaxStackNodes - 1;

@@ -5,8 +5,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint32_t kMaxStack = 1 << 22;
-
 bool IsOfSite(absl::string_view file) {
   return file == "<frozen site>" || absl::EndsWith(file, "/site.py");
 }

@@ -11,6 +11,9 @@
 
 namespace pymemrun {
 
+// Stacks with greater ids are not looked up: a stranger's file may have any.
+inline constexpr uint32_t kMaxStack = 1 << 22;
+
 // "obj", "mem", "raw", "malloc", "mmap", "mremap"; "?" for one that this reader
 // does not know.
 absl::string_view HeapAllocatorName(HeapAllocator allocator);

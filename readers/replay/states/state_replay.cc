@@ -6,8 +6,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t Place(ThreadState state) { return static_cast<size_t>(state); }
-
 uint64_t LongOf(const std::vector<GilPart>& parts, const TimeRange& range) {
   uint64_t sum = 0;
   for (const GilPart& part : parts) {
@@ -148,11 +146,11 @@ void StateReplay::SumCounts(const Told& told, uint64_t end_ns,
   const uint64_t slept_ns = life_ns - run_ns - runnable_ns;
   const uint64_t with_gil_ns = std::min(run_ns, LongOf(told.holds, range()));
   const uint64_t gil_ns = std::min(slept_ns, LongOf(told.waits, range()));
-  ns[Place(ThreadState::kRunsWithGil)] = with_gil_ns;
-  ns[Place(ThreadState::kRuns)] = run_ns - with_gil_ns;
-  ns[Place(ThreadState::kRunnable)] = runnable_ns;
-  ns[Place(ThreadState::kGil)] = gil_ns;
-  ns[Place(ThreadState::kOther)] = slept_ns - gil_ns;
+  ns[NumberOf(ThreadState::kRunsWithGil)] = with_gil_ns;
+  ns[NumberOf(ThreadState::kRuns)] = run_ns - with_gil_ns;
+  ns[NumberOf(ThreadState::kRunnable)] = runnable_ns;
+  ns[NumberOf(ThreadState::kGil)] = gil_ns;
+  ns[NumberOf(ThreadState::kOther)] = slept_ns - gil_ns;
   states->voluntary = told.sched.voluntary - told.before.voluntary;
   states->preempted = told.sched.preempted - told.before.preempted;
 }

@@ -59,8 +59,6 @@ const char* TitleOf(const StateColumn& column, const StateReplay& replay) {
 constexpr double kSmallShare = 0.005;
 constexpr size_t kOthersNamed = 4;
 
-size_t Place(ThreadState state) { return static_cast<size_t>(state); }
-
 std::string Percent(double share) {
   return share < 0.1 ? absl::StrFormat("%.1f %%", 100 * share)
                      : absl::StrFormat("%.0f %%", 100 * share);
@@ -175,17 +173,17 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
     return total == 0 ? 0
                       : static_cast<double>(part) / static_cast<double>(total);
   };
-  const uint64_t ran =
-      ns[Place(ThreadState::kRunsWithGil)] + ns[Place(ThreadState::kRuns)];
+  const uint64_t ran = ns[NumberOf(ThreadState::kRunsWithGil)] +
+                       ns[NumberOf(ThreadState::kRuns)];
   std::string text = absl::StrCat(Counted(threads.size(), "thread"), ": ran ",
                                   Percent(share(ran)), " of the time");
   if (replay.has_gil() && !replay.HasLocksAlone()) {
     absl::StrAppend(&text, " (",
-                    Percent(share(ns[Place(ThreadState::kRunsWithGil)])),
+                    Percent(share(ns[NumberOf(ThreadState::kRunsWithGil)])),
                     " with the GIL)");
   }
   for (const auto& [state, words] : kWords) {
-    const double part = share(ns[Place(state)]);
+    const double part = share(ns[NumberOf(state)]);
     if (part < kSmallShare) continue;
     const bool is_python = state == ThreadState::kGil && replay.HasLocksAlone();
     absl::StrAppend(&text, ", ",

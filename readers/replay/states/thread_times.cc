@@ -7,8 +7,6 @@
 namespace pymemrun {
 namespace {
 
-size_t Place(ThreadState state) { return static_cast<size_t>(state); }
-
 ThreadState SleepOf(uint8_t code) {
   switch (code) {
     case ThreadSteps::kLock:
@@ -266,8 +264,8 @@ void ThreadTimes::Add(const StateSpan& span) {
   switch (span.state) {
     case ThreadState::kRunsWithGil:
     case ThreadState::kRuns:
-      ns[Place(ThreadState::kRunsWithGil)] += span.gil_ns;
-      ns[Place(ThreadState::kRuns)] += span.long_ns() - span.gil_ns;
+      ns[NumberOf(ThreadState::kRunsWithGil)] += span.gil_ns;
+      ns[NumberOf(ThreadState::kRuns)] += span.long_ns() - span.gil_ns;
       return;
     case ThreadState::kOther:
       if (other_ns.size() <= span.other) other_ns.resize(span.other + 1);
@@ -276,8 +274,8 @@ void ThreadTimes::Add(const StateSpan& span) {
     default:
       break;
   }
-  if (span.state != ThreadState::kRunnable) ++sleeps[Place(span.state)];
-  ns[Place(span.state)] += span.long_ns();
+  if (span.state != ThreadState::kRunnable) ++sleeps[NumberOf(span.state)];
+  ns[NumberOf(span.state)] += span.long_ns();
 }
 
 uint64_t ThreadTimes::total_ns() const {

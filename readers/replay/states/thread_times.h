@@ -27,6 +27,9 @@ enum class ThreadState : uint8_t {
   kOther,  // something else, or it was not asked
 };
 inline constexpr size_t kThreadStates = 9;
+constexpr size_t NumberOf(ThreadState state) {
+  return static_cast<size_t>(state);
+}
 
 // By ThreadState.
 using StateNanos = std::array<uint64_t, kThreadStates>;
@@ -35,8 +38,16 @@ using StateNanos = std::array<uint64_t, kThreadStates>;
 class ThreadSteps {
  public:
   // What begins with a step. From kOther on: numbers of names.
-  enum Code : uint8_t { kRuns, kRunnable, kLock, kIo, kTimer, kPageFault,
-                        kGone, kOther };
+  enum Code : uint8_t {
+    kRuns,
+    kRunnable,
+    kLock,
+    kIo,
+    kTimer,
+    kPageFault,
+    kGone,
+    kOther
+  };
 
   // A time below the last one's counts as that.
   void Add(uint64_t time_ns, uint8_t code) {

@@ -1,6 +1,6 @@
 // Holds FORMAT.md and the golden files to what the library does. ctest runs it
 // in the project's root. (The example is run by
-// tests/independent_reading_test.py.)
+// tests/readers/independent_reading_test.py.)
 #include <stdlib.h>
 
 #include <fstream>

@@ -41,6 +41,15 @@ proxy_of_apt() {
   [ -z "$proxy" ] || export http_proxy=$proxy
 }
 
+# tell_progress LOG: says every 20 s how much ninja has built, until it is killed.
+tell_progress() {
+  local step
+  while sleep 20 >/dev/null 2>&1; do
+    step=$(grep -o '^\[[0-9]*/[0-9]*\]' "$1" 2>/dev/null | tail -n 1 || true)
+    [ -z "$step" ] || printf '   built %s\n' "${step//[\[\]]/}" >&2
+  done
+}
+
 # build FOLDER CMAKE_ARGS... [--target TARGETS...]: configures build/FOLDER and
 # builds it; what compilers say is in build/FOLDER/build.log. One at a time per
 # folder: a second one waits.
@@ -58,7 +67,12 @@ build() {
     flock 9
     quietly "build/$folder/configure.log" cmake "${configure[@]}" \
       "-DCMAKE_C_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"
+    : >"build/$folder/build.log"
+    tell_progress "build/$folder/build.log" 9>&- &
+    progress=$! status=0
     quietly "build/$folder/build.log" \
-      cmake --build "build/$folder" --parallel "$jobs" "${targets[@]}"
+      cmake --build "build/$folder" --parallel "$jobs" "${targets[@]}" || status=$?
+    kill "$progress" 2>/dev/null || true
+    exit "$status"
   ) 9>"build/$folder/lock"
 }

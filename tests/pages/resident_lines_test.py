@@ -206,13 +206,12 @@ class ResidentLinesTest(support.PageEventsTest):
         self.check_run(self.run_script(MEASURED, "--trace", "pages"), 0.02,
                        some_inferred=True)
 
-    def run_with_one_page_in_ten(self):
+    def run_asked_early(self, *options):
         """A run, its rows of pages, and when the kernel first said what is
         resident. Until then each page is recorded: on a busy machine that may
-        be most, and then little is left to choose from."""
+        be most, and then little is left to choose from, or to count."""
         for _ in range(10):
-            run = self.run_script(MEASURED, "--trace", "pages", "--page-period",
-                                  "10")
+            run = self.run_script(MEASURED, "--trace", "pages", *options)
             rows = list(csv.DictReader(io.StringIO(subprocess.run(
                 [support.PYMEMCAT, run.path, "--csv", "--records", "pages"],
                 check=True, stdout=subprocess.PIPE).stdout.decode())))
@@ -225,7 +224,7 @@ class ResidentLinesTest(support.PageEventsTest):
         raise AssertionError("the kernel was always asked late")
 
     def test_one_page_in_ten_stands_for_ten(self):
-        run, rows, asked_s = self.run_with_one_page_in_ten()
+        run, rows, asked_s = self.run_asked_early("--page-period", "10")
         self.check_run(run, 0.05, some_inferred=True, least_events=3_000)
         self.assertEqual(run.header.page_weight, 10)
         # Each chosen page is one of ten side by side.
@@ -239,7 +238,7 @@ class ResidentLinesTest(support.PageEventsTest):
         came = [row for row in rows if row["action"] == "came" and
                 float(row["clock_s"]) > asked_s]
         self.assertLess(len(came) - len(chosen), 0.6 * len(chosen))
-        whole = self.run_script(MEASURED, "--trace", "pages")
+        whole, _, _ = self.run_asked_early()
         entries, size_bytes = self.since_asked(run)
         all_entries, all_size_bytes = self.since_asked(whole)
         self.assertLess(entries, 0.25 * all_entries)

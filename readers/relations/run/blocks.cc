@@ -29,13 +29,18 @@ class UntilHeapPeak final : public HeapReplay {
 
  private:
   bool OnHeap(const HeapEvent* events, size_t count) override {
-    for (size_t i = 0; i < count; ++i) {
+    const HeapEvent* const end = events + count;
+    const HeapEvent* event = std::find_if(
+        events, end,
+        [this](const HeapEvent& one) { return one.time_us >= time_us_; });
+    if (event != events) HeapReplay::OnHeap(events, event - events);
+    for (; event != end; ++event) {
       // A forked process may have had most when it began.
       if (model().peak_us() == time_us_ && model().peak_bytes() == bytes_) {
         EndAt(time_us_);
         return false;
       }
-      HeapReplay::OnHeap(events + i, 1);
+      HeapReplay::OnHeap(event, 1);
     }
     return true;
   }

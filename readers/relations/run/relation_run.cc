@@ -23,8 +23,7 @@ std::unique_ptr<RelationRun> RelationRun::Read(const std::string& path,
                                                const Console& console) {
   auto file = RereadFile::Open(path, console);
   if (file == nullptr) return nullptr;
-  std::unique_ptr<RelationRun> run(
-      new RelationRun(std::move(file), at, console));
+  std::unique_ptr<RelationRun> run(new RelationRun(std::move(file), at));
   return run->file_->Read(run.get()) ? std::move(run) : nullptr;
 }
 

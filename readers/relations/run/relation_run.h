@@ -36,8 +36,6 @@ class RelationRun final : public ReplayVisitor {
   static absl::Status NoMoment(const absl::Status& status);
 
   RereadFile* file() const { return file_.get(); }
-  // Where is said what goes wrong.
-  const Console& console() const { return console_; }
   const Header& header() const { return header_; }
   const Moment& at() const { return at_; }
   // Reads the file for it, the first time. Fails where the run has no such
@@ -58,13 +56,11 @@ class RelationRun final : public ReplayVisitor {
   void Finish() override {}
 
  private:
-  RelationRun(std::unique_ptr<RereadFile> file, const Moment& at,
-              const Console& console)
-      : file_(std::move(file)), at_(at), console_(console) {}
+  RelationRun(std::unique_ptr<RereadFile> file, const Moment& at)
+      : file_(std::move(file)), at_(at) {}
 
   const std::unique_ptr<RereadFile> file_;
   const Moment at_;
-  const Console& console_;
   std::optional<absl::StatusOr<RunAt>> found_;  // nothing: not looked for yet
   Header header_;
   std::vector<TaskDef> tasks_;

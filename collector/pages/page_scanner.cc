@@ -16,8 +16,9 @@ constexpr uint64_t kRegularCostFactor = 50;
 constexpr uint64_t kHighCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
-constexpr uint64_t kStepFraction = 50;   // 2 % of RSS
-constexpr uint64_t kFoundFraction = 32;  // of a step
+constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
+// What was found has to be higher by one part in so many of a step.
+constexpr uint64_t kFoundFraction = 32;
 
 constexpr int kTries = 3;
 constexpr size_t kMostFound = size_t{1} << 16;

@@ -81,7 +81,7 @@ for n in range(50):
     print(int(buffers[n].split()[1]) * 4096, values[n])
 '''
 
-# The kernel adds up RSS by CPU: what VmHWM may not have been told of.
+# The kernel keeps RSS in a counter of each CPU. VmHWM may lack what these hold.
 CPUS = os.cpu_count()
 RSS_BATCH_BYTES = max(32, 2 * CPUS) * CPUS * 4096
 

@@ -181,7 +181,8 @@ void ParentPages::SettleUntil(uint64_t time_us) {
        ++next_) {
     RangeCursor ranges(model().ranges());
     children_[next_].second->SettleEarly([&](uint64_t page) {
-      // Of a group one page was recorded, and the child may have another.
+      // One page of each group was recorded. The child may have touched
+      // another one of that group.
       const uint64_t group = page - page % group_pages_;
       return model().pages().Covered(group, group + group_pages_) > 0 ||
              ranges.Find(page) != nullptr;

@@ -113,7 +113,7 @@ class CallProfile {
   bool since_logged_ = false;
   bool any_row_ = false;
   std::optional<TimeRange> range_;  // nothing: all times
-  uint64_t end_rss_bytes_ = 0;      // of the range, once a row is behind it
+  uint64_t end_rss_bytes_ = 0;      // at the end of range_; 0: no later row
   Row last_ = {};                   // if any_row_
   // Where the growth of the next row begins, if it counts from the last logged
   // row: RSS there, or when tracing began, and what pauses have added.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/options/help_text.h"
+#include "launcher/options/option_table.h"
 #include "launcher/options/options.h"
 #include "launcher/preload/delivery.h"
 #include "launcher/python/python_choice.h"

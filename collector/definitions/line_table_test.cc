@@ -1,5 +1,3 @@
-#include "collector/definitions/line_table.h"
-
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "collector/definitions/code_facts.h"
 
 namespace pymemrun {
 namespace {

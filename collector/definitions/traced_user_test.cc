@@ -1,5 +1,3 @@
-#include "collector/definitions/traced_user.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
@@ -11,6 +9,8 @@
 
 #include <string>
 #include <vector>
+
+#include "collector/definitions/source_lines.h"
 
 namespace pymemrun {
 namespace {

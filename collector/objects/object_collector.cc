@@ -14,7 +14,6 @@
 
 #include "absl/status/status.h"
 #include "collector/objects/object_recorder.h"
-#include "collector/objects/pipe_read.h"
 #include "collector/process/detach.h"
 #include "format/lock/writer_lock.h"
 #include "format/stream/byte_io.h"

@@ -3,6 +3,9 @@
 #ifndef PYMEMRUN_COLLECTOR_OBJECTS_OBJECT_RECORDER_H_
 #define PYMEMRUN_COLLECTOR_OBJECTS_OBJECT_RECORDER_H_
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -80,6 +83,13 @@ class ObjectMessages {
   ObjectRecorder* const recorder_;
   std::string rest_;
 };
+
+// Reads from a pipe for a limited time.
+
+// As read(), and waits for at most `timeout_ms`: -1 and EAGAIN where nothing
+// came. Also where a filter of system calls refuses poll(): the pipe then stays
+// non-blocking.
+ssize_t ReadPipe(int pipe, char* buffer, size_t size, int timeout_ms);
 
 }  // namespace pymemrun
 

@@ -1,5 +1,3 @@
-#include "collector/objects/pipe_read.h"
-
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -8,6 +6,7 @@
 
 #include <thread>
 
+#include "collector/objects/object_recorder.h"
 #include "collector/objects/refused_calls_for_tests.h"
 
 namespace pymemrun {

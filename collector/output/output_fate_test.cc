@@ -1,11 +1,11 @@
-#include "collector/output/output_fate.h"
-
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <string>
+
+#include "collector/output/run_writer.h"
 
 namespace pymemrun {
 namespace {

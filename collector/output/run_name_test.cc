@@ -1,8 +1,7 @@
-#include "collector/output/run_name.h"
-
 #include <stdlib.h>
 #include <time.h>
 
+#include "collector/output/run_writer.h"
 #include "format/stream/stream_writer.h"
 #include "format/trace.pb.h"
 #include "gtest/gtest.h"

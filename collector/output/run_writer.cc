@@ -1,11 +1,21 @@
 #include "collector/output/run_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "format/records/read_steps.h"
+#include "format/records/record_visitor.h"
 #include "format/stream/record_span.h"
 #include "tracer/wire/ring_layout.h"
 
@@ -155,6 +165,98 @@ void RunWriter::WriteFooter(const Record& footer) {
   } else {
     CutToWholeFrames();
   }
+}
+
+namespace {
+
+// Keeps the header, which is a file's first record.
+class HeaderVisitor final : public RecordVisitor {
+ public:
+  void OnHeader(const Header& header) override { header_ = header; }
+  const std::optional<Header>& header() const { return header_; }
+
+ private:
+  std::optional<Header> header_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> RunName(ByteSource* source) {
+  HeaderVisitor visitor;
+  ReadSteps steps(source, StreamReader::Options(), &visitor);
+  absl::StatusOr<bool> more = true;
+  // No further: a dump of the object graph may have gigabytes.
+  while (more.ok() && *more && !visitor.header().has_value()) {
+    more = steps.Step();
+  }
+  if (!visitor.header().has_value()) {
+    return more.ok() ? absl::InvalidArgumentError("no header") : more.status();
+  }
+  const absl::Time start =
+      absl::FromUnixNanos(visitor.header()->start_realtime_ns());
+  return absl::StrCat(
+      absl::FormatTime("%Y%m%d_%H%M%S_", start, absl::LocalTimeZone()),
+      visitor.header()->pid());
+}
+
+int PrintRunName(const char* path) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) {
+    std::fprintf(stderr, "pymemrun-collector: %s: %m\n", path);
+    return 1;
+  }
+  FdSource source(fd);
+  const absl::StatusOr<std::string> name = RunName(&source);
+  close(fd);
+  if (!name.ok()) {
+    std::fprintf(stderr, "pymemrun-collector: %s: %s\n", path,
+                 std::string(name.status().message()).c_str());
+    return 1;
+  }
+  std::printf("%s\n", name->c_str());
+  return 0;
+}
+
+namespace {
+
+bool SameFile(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// As the kernel knows it; empty: not known, or another file's by now.
+std::string PathOf(int fd, const struct stat& file) {
+  char path[PATH_MAX];
+  const std::string link = absl::StrCat("/proc/self/fd/", fd);
+  const ssize_t size = readlink(link.c_str(), path, sizeof(path));
+  if (size <= 0 || size == sizeof(path)) return {};
+  const std::string found(path, static_cast<size_t>(size));
+  struct stat there;
+  const bool is_there =
+      lstat(found.c_str(), &there) == 0 && SameFile(there, file);
+  return is_there ? found : std::string();
+}
+
+}  // namespace
+
+OutputFate FateOfOutput(int fd, const std::string& path) {
+  OutputFate fate{.path = path};
+  struct stat file, there;
+  if (!absl::StartsWith(path, "/") || fstat(fd, &file) != 0 ||
+      !S_ISREG(file.st_mode)) {
+    return fate;
+  }
+  if (file.st_nlink == 0) {
+    fate.name = Footer::OUTPUT_DELETED;
+    return fate;
+  }
+  const bool seen = lstat(path.c_str(), &there) == 0;
+  if (seen ? SameFile(there, file) : errno != ENOENT && errno != ENOTDIR) {
+    return fate;
+  }
+  fate.name = Footer::OUTPUT_MOVED;
+  const std::string now = PathOf(fd, file);
+  if (!now.empty()) fate.path = now;
+  return fate;
 }
 
 }  // namespace pymemrun

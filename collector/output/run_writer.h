@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "collector/output/frame_queue.h"
 #include "collector/output/record_sink.h"
+#include "format/stream/byte_io.h"
 #include "format/stream/stream_writer.h"
+#include "format/trace.pb.h"
 
 namespace pymemrun {
 
@@ -81,6 +85,26 @@ class RunWriter final : public RecordSink {
   RowCounts dropped_;         // instead of taken
   Dropped unsaid_;
 };
+
+// The name that a finished run is kept under when a new one takes its place.
+
+// "YYYYMMDD_HHMMSS_PID" of the run file that `source` gives: local time of its
+// start. Fails when it is no run file.
+absl::StatusOr<std::string> RunName(ByteSource* source);
+
+// For `pymemrun-collector --name-of PATH`: prints it. Returns the exit code.
+int PrintRunName(const char* path);
+
+// What became of the run file's name while the file was written.
+
+struct OutputFate {
+  Footer::OutputName name = Footer::OUTPUT_KEPT;
+  std::string path;  // where the file is now, as far as that is known
+};
+
+// Of the regular file `fd`, which was made at `path`. Where that is no absolute
+// path, or nothing can be seen there, the name is taken to be kept.
+OutputFate FateOfOutput(int fd, const std::string& path);
 
 }  // namespace pymemrun
 

@@ -1,5 +1,5 @@
 // When dumps of the program's objects are due, and how it is asked for them
-// (tracer/wire/dump_order.h).
+// (tracer/wire/reply_page.h).
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
 

@@ -1,5 +1,3 @@
-#include "collector/session/answer_program.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "collector/session/run_end.h"
 #include "gtest/gtest.h"
 
 namespace pymemrun {

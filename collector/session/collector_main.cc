@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "collector/objects/object_collector.h"
-#include "collector/output/run_name.h"
+#include "collector/output/run_writer.h"
 #include "collector/process/detach.h"
 #include "collector/process/dump_orders.h"
 #include "collector/session/collector_process.h"

@@ -17,7 +17,6 @@
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 #include "collector/ring/ring_reader.h"
-#include "collector/ring/shared_memory.h"
 #include "collector/session/process_sampler.h"
 #include "collector/session/sources.h"
 #include "collector/side/ring_merger.h"

@@ -9,12 +9,32 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "format/batches/event_row.h"
-#include "format/batches/packed_column.h"
 #include "format/batches/sparse_column.h"
 #include "format/batches/wire_record.h"
+#include "format/trace.pb.h"
 
 namespace pymemrun {
+
+// The rows that EventBatch holds, one struct each.
+
+// One logged event, or one kept as context.
+struct Row {
+  uint64_t number;
+  uint64_t time_us;
+  uint64_t rss_bytes;
+  int64_t drss_bytes;
+  uint32_t site;    // defined: OnSite has been called with it
+  uint32_t thread;  // defined
+  uint32_t stack;   // 0 or defined
+  What what;
+  bool context;  // PREV
+  bool exact;    // rss_bytes is statm's value
+  // Of a RETURN whose CALL is known: how many events before it that was, how
+  // long ago, and what RSS has changed by since. Else 0.
+  uint64_t call_events;
+  uint64_t call_us;
+  int64_t call_drss;
+};
 
 // The caller counts the rows, from 0 on: it states of a row what is not as in
 // the row before, and gives each row's site. Not thread safe.

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/batches/heap_guesses.h"
-#include "format/batches/heap_op.h"
 #include "format/batches/sparse_column.h"
 #include "format/limits.h"
 #include "format/stream/status_util.h"

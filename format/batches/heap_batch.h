@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/heap_guesses.h"
-#include "format/batches/heap_op.h"
 #include "format/batches/sparse_column.h"
 #include "format/trace.pb.h"
 

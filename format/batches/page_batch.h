@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "format/batches/packed_column.h"
 #include "format/batches/page_event.h"
 #include "format/batches/sparse_column.h"
 #include "format/batches/wire_record.h"

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "format/batches/event_row.h"
+#include "format/batches/event_batch.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/page_event.h"
 #include "format/gil/gil_event.h"

@@ -1,5 +1,3 @@
-#include "launcher/options/help_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "launcher/options/options.h"
 
@@ -40,6 +41,19 @@ struct OptionRow {
 };
 
 std::span<const OptionRow> OptionTable();
+
+// The help that pymemrun prints, made from the option table.
+
+// The name of the option's value on the first screen, which has no room for the
+// words that it may be; empty: it has none.
+std::string_view ShortValue(const OptionRow& row);
+
+// What --help prints: usage, the usual options and examples, on a screen of 24
+// lines and 80 columns.
+std::string HelpText();
+
+// What --help-all prints: every option, by groups, at most 80 columns wide.
+std::string AllHelpText();
 
 }  // namespace pymemrun
 

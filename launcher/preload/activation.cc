@@ -1,11 +1,13 @@
 #include "launcher/preload/activation.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 
 #include "launcher/options/option_table.h"
-#include "launcher/preload/handover.h"
-#include "launcher/preload/preload_list.h"
 
 namespace pymemrun {
 namespace {
@@ -60,6 +62,88 @@ void TraceStartedPrograms(const std::string& shim,
   setenv(kPreloadVariable,
          PreloadsWith(shim, users == nullptr ? "" : users).c_str(), 1);
   setenv(kHandoverVariable, HandoverForMany(without, output).c_str(), 1);
+}
+
+std::string PreloadsWithout(std::string_view list, std::string_view object) {
+  std::string rest;
+  while (!list.empty()) {
+    const size_t end = list.find_first_of(kPreloadSeparators);
+    const std::string_view one = list.substr(0, end);
+    list.remove_prefix(one.size() + (end != std::string_view::npos));
+    if (one.empty() || one == object) continue;
+    if (!rest.empty()) rest += ':';
+    rest += one;
+  }
+  return rest;
+}
+
+void LeaveOutOfPreloads(const std::string& object) {
+  char* const list = getenv(kPreloadVariable);
+  if (list == nullptr) return;
+  const std::string rest = PreloadsWithout(list, object);
+  if (rest.empty()) return ForgetVariable(kPreloadVariable);
+  // It is shorter, or the same.
+  const size_t size = std::strlen(list);
+  std::memset(list, 0, size);
+  rest.copy(list, std::min(size, rest.size()));
+}
+
+void ExchangeInPreloads(const std::string& object, const std::string& other) {
+  const char* const list = getenv(kPreloadVariable);
+  if (list == nullptr) return;
+  std::string text = list;
+  const size_t at = text.find(object);
+  if (at == std::string::npos) return;
+  text.replace(at, object.size(), other);
+  setenv(kPreloadVariable, text.c_str(), 1);
+}
+
+void ForgetVariable(const char* name) {
+  char* const value = getenv(name);
+  if (value == nullptr) return;
+  unsetenv(name);
+  char* const text = value - std::strlen(name) - 1;
+  std::memset(text, 0, std::strlen(text));
+}
+
+namespace {
+
+constexpr std::string_view kOnce = "once", kStays = "stays";
+
+// As netstrings: a length, a colon, so many bytes.
+bool ReadStrings(std::string_view text, std::vector<std::string>* strings) {
+  while (!text.empty()) {
+    size_t size = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, size);
+    if (error != std::errc() || at == end || *at != ':') return false;
+    text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);
+    if (text.size() < size) return false;
+    strings->emplace_back(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+void AddString(std::string_view string, std::string* text) {
+  text->append(std::to_string(string.size())).append(":").append(string);
+}
+
+}  // namespace
+
+std::string HandoverText(const Handover& handover) {
+  std::string text;
+  AddString(handover.once ? kOnce : kStays, &text);
+  for (const std::string& option : handover.options) AddString(option, &text);
+  return text;
+}
+
+bool ReadHandoverText(std::string_view text, Handover* handover) {
+  std::vector<std::string> strings;
+  if (!ReadStrings(text, &strings) || strings.empty()) return false;
+  handover->once = strings[0] == kOnce;
+  handover->options.assign(strings.begin() + 1, strings.end());
+  return handover->once || strings[0] == kStays;
 }
 
 }  // namespace pymemrun

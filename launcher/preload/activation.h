@@ -29,6 +29,43 @@ void TraceStartedPrograms(const std::string& shim,
                           const CommandLine& command_line,
                           const std::string& output);
 
+// LD_PRELOAD: a list of shared objects, separated by colons or spaces.
+
+inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
+inline constexpr char kPreloadSeparators[] = ": ";
+
+// `list` without that object; empty where it is the only one.
+std::string PreloadsWithout(std::string_view list, std::string_view object);
+
+// Takes the object out of this process's LD_PRELOAD, and that out of the
+// environment where nothing is left. /proc/self/environ shows the same: where a
+// text is shorter now, bytes of 0 follow it.
+void LeaveOutOfPreloads(const std::string& object);
+
+// Puts another object in the place of this one there.
+void ExchangeInPreloads(const std::string& object, const std::string& other);
+
+// Takes a variable out in the same way.
+void ForgetVariable(const char* name);
+
+// What the tracer that is preloaded into another interpreter is told: by a
+// variable of the environment.
+
+inline constexpr char kHandoverVariable[] = "PYMEMRUN_PRELOADED";
+
+struct Handover {
+  // Whether it is for one process, which removes what it was told by. Else it
+  // stays, for the processes that this one starts.
+  bool once = true;
+  std::vector<std::string> options;  // of pymemrun, as words
+};
+
+// A text without NUL, whatever bytes are in the options.
+std::string HandoverText(const Handover& handover);
+
+// Reads it. False: it is no such text.
+bool ReadHandoverText(std::string_view text, Handover* handover);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_PRELOAD_ACTIVATION_H_

@@ -3,6 +3,7 @@
 #define PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_
 
 #include <string>
+#include <vector>
 
 #include "launcher/options/command_line.h"
 #include "launcher/python/python_choice.h"
@@ -34,6 +35,19 @@ bool ActivationCommands(const CommandLine& command_line, std::string* commands,
 // *error, where that cannot be.
 bool FollowIntoPrograms(const CommandLine& command_line,
                         const std::string& output, std::string* error);
+
+// A path for what LD_PRELOAD cannot name.
+
+// Where links may lie; the first that can be used is.
+std::vector<std::string> LinkPlaces();
+
+// `object` itself, or, where that has a space or a colon, a path of the same
+// file that has none: through a link to its folder. The link lies in a folder
+// of one of `places` that nobody but this user may write to, and it stays
+// there, for the processes that inherit LD_PRELOAD. Empty: no place can be
+// used.
+std::string PlainPathOf(const std::string& object,
+                        const std::vector<std::string>& places);
 
 }  // namespace pymemrun
 

@@ -1,6 +1,6 @@
-#include "launcher/preload/handover.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/preload/activation.h"
 
 namespace pymemrun {
 namespace {

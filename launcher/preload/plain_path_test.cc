@@ -1,11 +1,10 @@
-#include "launcher/preload/plain_path.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "launcher/preload/delivery.h"
 #include "launcher/test_folder.h"
 
 namespace pymemrun {

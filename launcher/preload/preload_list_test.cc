@@ -1,7 +1,7 @@
-#include "launcher/preload/preload_list.h"
-
 #include <gtest/gtest.h>
 #include <stdlib.h>
+
+#include "launcher/preload/activation.h"
 
 namespace pymemrun {
 namespace {

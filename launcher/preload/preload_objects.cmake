@@ -38,7 +38,7 @@ function(pymemrun_add_tracer_object version include)
     list(APPEND sources "${PROJECT_SOURCE_DIR}/tracer/cpython/any_python.c"
          "${PROJECT_SOURCE_DIR}/tracer/cpython/interpreter_file.c")
   endif()
-  add_library(${name}_parts STATIC ${sources} preloaded/preloaded_run.cc)
+  add_library(${name}_parts STATIC ${sources} preload/tracer_main.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}
@@ -73,7 +73,7 @@ function(pymemrun_add_current_stack_test version python)
   set(room "${PROJECT_SOURCE_DIR}/tracer/code")
   set(parts "$<TARGET_OBJECTS:pymemrun_tracer_${version}_parts>")
   pymemrun_add_test(${test} TIMEOUT 300 LIBS "${library}"
-    SOURCES "${room}/current_stack_test.cc" "$<FILTER:${parts},EXCLUDE,/preloaded/>"
+    SOURCES "${room}/current_stack_test.cc" "$<FILTER:${parts},EXCLUDE,/tracer_main>"
             $<TARGET_OBJECTS:pymemrun_tracer_common>)
   if(TARGET ${test})
     get_target_property(include pymemrun_tracer_${version}_parts INCLUDE_DIRECTORIES)

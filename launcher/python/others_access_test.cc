@@ -1,9 +1,8 @@
-#include "launcher/python/others_access.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launcher/python/path_python.h"
 #include "launcher/test_folder.h"
 
 namespace pymemrun {

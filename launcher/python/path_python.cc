@@ -3,9 +3,13 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -137,6 +141,112 @@ PathPython FindPathPython(const std::string& path, const std::string& folder,
     return ChosenByPyenv(bin, path, VersionsFor(root, folder, pyenv_version));
   }
   return {found, "python3 on PATH: " + found, ""};
+}
+
+namespace {
+
+constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr char kAccessList[] = "system.posix_acl_access";
+
+using Fields = std::vector<std::string_view>;
+
+Fields Split(std::string_view text, char separator) {
+  Fields fields;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    fields.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+// Calls `take` with the fields of each line of /etc/passwd or /etc/group. Not
+// by getgrgid(), which loads libraries into the process that is traced.
+template <typename Take>
+void EachEntry(const char* path, size_t least_fields, Take take) {
+  FILE* const file = std::fopen(path, "re");
+  char* line = nullptr;
+  size_t room = 0;
+  for (ssize_t size;
+       file != nullptr && (size = getline(&line, &room, file)) > 0;) {
+    std::string_view text(line, static_cast<size_t>(size));
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    const Fields fields = Split(text, ':');
+    if (fields.size() >= least_fields) take(fields);
+  }
+  std::free(line);
+  if (file != nullptr) std::fclose(file);
+}
+
+// Whether users other than this one and root may be in the group. Many systems
+// give each user a group of their own, and let it write. A group that
+// /etc/group does not have may be anybody's.
+bool HasOthers(gid_t group) {
+  const std::string number = std::to_string(group);
+  const std::string own = std::to_string(geteuid());
+  std::string own_name;
+  bool found = false, others = false;
+  EachEntry("/etc/passwd", 4, [&](const Fields& user) {
+    const bool is_own = user[2] == own;
+    if (is_own && own_name.empty()) own_name = user[0];
+    others |= user[3] == number && !is_own && user[2] != "0";
+  });
+  EachEntry("/etc/group", 4, [&](const Fields& entry) {
+    if (entry[2] != number) return;
+    found = true;
+    for (const std::string_view member : Split(entry[3], ',')) {
+      others |= !member.empty() && member != own_name && member != "root";
+    }
+  });
+  return others || !found;
+}
+
+bool OthersMayWrite(const std::string& path, const struct stat& status) {
+  if (S_ISLNK(status.st_mode)) return false;
+  // Names in it are their owners' to change.
+  if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return false;
+  if ((status.st_mode & S_IWOTH) != 0) return true;
+  // With an access list the group's rights are those of whoever it names.
+  return (status.st_mode & S_IWGRP) != 0 &&
+         (getxattr(path.c_str(), kAccessList, nullptr, 0) > 0 ||
+          HasOthers(status.st_gid));
+}
+
+}  // namespace
+
+std::string OthersMayChange(const std::string& path) {
+  std::string at;    // without links; empty: the root folder
+  std::string rest;  // of the way, from there
+  char text[PATH_MAX];
+  if (!path.starts_with('/')) {
+    if (getcwd(text, sizeof text) == nullptr) return path;
+    rest = std::string(text) + "/";
+  }
+  rest += path;
+  struct stat status;
+  int links = 0;
+  while (!rest.empty()) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, slash + 1);
+    if (name == "..") at.resize(at.empty() ? 0 : at.rfind('/'));
+    if (name == "." || name == ".." || (name.empty() && !at.empty())) continue;
+    const std::string next = name.empty() ? "/" : at + "/" + name;
+    if (lstat(next.c_str(), &status) != 0 ||
+        (status.st_uid != 0 && status.st_uid != geteuid()) ||
+        OthersMayWrite(next, status)) {
+      return next;
+    }
+    if (!S_ISLNK(status.st_mode)) {
+      if (!name.empty()) at = next;
+      continue;
+    }
+    const ssize_t size = readlink(next.c_str(), text, sizeof text);
+    if (size <= 0 || ++links > kMostLinks) return next;
+    rest = std::string(text, static_cast<size_t>(size)) + "/" + rest;
+    if (rest.starts_with('/')) at.clear();
+  }
+  return {};
 }
 
 }  // namespace pymemrun

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "launcher/python/others_access.h"
 #include "launcher/python/path_python.h"
 #include "launcher/python/python_files.h"
 #include "launcher/python/script_file.h"

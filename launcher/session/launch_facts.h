@@ -5,11 +5,10 @@
 #include <string>
 
 #include "launcher/session/collector_launch.h"
+#include "launcher/session/event_sources.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/output_file.h"
 #include "launcher/session/trace_start.h"
-#include "launcher/sources/page_source.h"
-#include "launcher/sources/state_source.h"
 
 namespace pymemrun {
 

@@ -1,7 +1,9 @@
 #include "launcher/session/trace_start.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,8 +15,8 @@
 #include <ctime>
 
 #include "launcher/session/collector_launch.h"
+#include "launcher/session/event_sources.h"
 #include "launcher/session/exit_report.h"
-#include "launcher/session/file_size_limit.h"
 #include "launcher/session/launch_facts.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/message.h"
@@ -22,14 +24,35 @@
 #include "launcher/session/own_files.h"
 #include "launcher/session/small_init.h"
 #include "launcher/session/unasked.h"
-#include "launcher/sources/page_source.h"
-#include "launcher/sources/state_source.h"
 #include "tracer/ring/shared_region.h"
 #include "tracer/session/session.h"
 #include "tracer/session/size_run.h"
 
 namespace pymemrun {
 namespace {
+
+// The limit on the size of files, while a run is put together.
+
+// While it lives, no limit on the size of files ends the program: the shared
+// region counts as one. What the hard limit forbids fails as any other call.
+class FileSizeLimitAside {
+ public:
+  FileSizeLimitAside() : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    const struct rlimit raised = {limit_.rlim_max, limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &raised);
+  }
+  ~FileSizeLimitAside() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimitAside(const FileSizeLimitAside&) = delete;
+  FileSizeLimitAside& operator=(const FileSizeLimitAside&) = delete;
+
+ private:
+  void (*const handler_)(int);
+  struct rlimit limit_ = {RLIM_INFINITY, RLIM_INFINITY};
+};
 
 // Closes its open files when it goes: no descriptor of ours stays behind.
 struct OwnedFiles : CollectorFiles {

@@ -15,8 +15,8 @@
 #include "readers/output/output_buffer.h"
 #include "readers/replay/heap/heap_weights.h"
 #include "readers/replay/rows/row_writer.h"
-#include "readers/run/indexing_visitor.h"
 #include "readers/run/recorded.h"
+#include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "readers/output/table_parts.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/text_table.h"
 #include "text/escape.h"
 

@@ -16,6 +16,7 @@
 #include "absl/container/node_hash_set.h"
 #include "readers/output/output_buffer.h"
 #include "readers/output/table.h"
+#include "readers/output/terminal.h"
 #include "readers/places/place_table.h"
 
 namespace pymemrun {
@@ -135,6 +136,15 @@ class PlaceTree {
   // By root and stack.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> known_;
 };
+
+// A call tree as people read it in a terminal: `pymemreport heap --as tree`.
+
+// A line for each of the `limit` frames with the most bytes (0: all), below its
+// caller: bytes, share of the whole, a line to the caller, and the frame. One
+// that calls frames which are not shown is marked as closed. Each line is
+// ended, and as wide as the terminal at most.
+std::string TreeText(const PlaceTree& tree, uint64_t limit,
+                     const Terminal& terminal);
 
 }  // namespace pymemrun
 

@@ -1,10 +1,9 @@
-#include "readers/places/tree_text.h"
-
 #include <string>
 
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/places/place_tree.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

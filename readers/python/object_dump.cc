@@ -16,7 +16,6 @@
 #include "readers/objects/graph/object_text.h"
 #include "readers/python/arguments.h"
 #include "readers/python/dump_queries.h"
-#include "readers/python/dump_walks.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
-#include "readers/places/rough_rows.h"
+#include "readers/places/place_table.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

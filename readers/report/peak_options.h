@@ -7,7 +7,6 @@
 #include "CLI/CLI.hpp"
 #include "readers/options/option_values.h"
 #include "readers/replay/calls/call_filter.h"
-#include "readers/replay/calls/peak_choice.h"
 #include "readers/replay/moments/moment.h"
 #include "readers/report/option_groups.h"
 

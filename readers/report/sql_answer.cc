@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "readers/output/table_parts.h"
+#include "readers/output/table_columns.h"
 #include "readers/output/text_table.h"
 #include "readers/relations/engine/sql_query.h"
 #include "text/report_text.h"

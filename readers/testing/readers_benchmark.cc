@@ -12,7 +12,7 @@
 #include "readers/output/output_buffer.h"
 #include "readers/replay/heap/heap_model.h"
 #include "readers/replay/rows/row_writer.h"
-#include "readers/run/indexing_visitor.h"
+#include "readers/run/replay_visitor.h"
 #include "readers/testing/run_builder.h"
 
 namespace pymemrun {

@@ -1,7 +1,6 @@
-#include "readers/watch/rss_curve.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/watch/watch_model.h"
 
 namespace pymemrun {
 namespace {

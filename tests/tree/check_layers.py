@@ -1,8 +1,10 @@
-"""Fails when a source file includes what its folder may not see, or outgrows
-the size that stays readable.
+"""Fails when a source file includes what its folder may not see, and asks about
+files, functions and rooms that are larger than most.
 
 Data flows one way: launcher and tracer -> collector -> format -> readers. The
-rules below say it as includes. usage: check_layers.py [SOURCE_DIR]
+rules below say it as includes. A size is a question, never a refusal: one concept
+in one long file reads better than two that were cut for a number.
+usage: check_layers.py [SOURCE_DIR]
 """
 import collections
 import os
@@ -110,10 +112,8 @@ ROOMS = {
     'tracer/session': 'tracer/base tracer/calls tracer/code tracer/cpython tracer/cpython/gc tracer/cpython/gil tracer/gauge tracer/gil tracer/heap tracer/interpose tracer/objects tracer/pages tracer/requests tracer/ring tracer/tasks tracer/wire',
     'launcher/options': 'text tracer/base tracer/session tracer/wire',
     'launcher/python': 'launcher/options',
-    'launcher/sources': 'launcher/options tracer/session',
-    'launcher/session': 'collector/session format/batches format/lock launcher/options launcher/sources tracer/ring tracer/session tracer/wire',
-    'launcher/preload': 'launcher/options launcher/python launcher/session',
-    'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython',
+    'launcher/session': 'collector/session format/batches format/lock launcher/options tracer/ring tracer/session tracer/wire',
+    'launcher/preload': 'launcher/options launcher/python launcher/session tracer/cpython',
     'launcher': 'launcher/options launcher/preload launcher/python launcher/session text',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',
@@ -122,8 +122,6 @@ ROOMS = {room: may.split() for room, may in ROOMS.items()}
 PARTS = sorted({room.split('/')[0] for room in ROOMS} | {'bench', 'tests'})
 # Rooms that are in a circle yet.
 KNOWN_CIRCLES = set()
-# Rooms that are too large yet.
-KNOWN_LARGE = set()
 # What files of a room that are for tests may see besides.
 IN_TESTS = {
     'text': ['readers/output'],
@@ -136,7 +134,7 @@ IN_TESTS = {
 OF_TESTS = re.compile(
     r'(_(tests?|bench|benchmark|fuzz|fuzzer|builder|fixture|for_tests|test_util|test_support)\w*\.\w+'
     r'|test_folder\.h|session_stub\.cc)$')
-MOST_FILES = 30  # in one room
+MANY_FILES = 30  # in one room
 
 PYTHON_HEADER = r'Python\.h$|pybind11/|internal/pycore_|structmember\.h$|frameobject\.h$'
 PYTHON_FOLDERS = ('tracer', 'launcher', 'readers/python')
@@ -156,7 +154,7 @@ CAPTURE_NAMES = re.compile(
 VERSION_FOLDER = 'tracer/cpython'
 VERSION_TEST = re.compile(r'\bPY_VERSION_HEX\b')
 
-# Lines: (what a file's name ends with, most it may have); the first that fits.
+# (What a file's name ends with, the lines beyond which we ask); the first that fits.
 SIZES = (
     ('_main.cc', 60),
     ('.h', 150),
@@ -271,23 +269,33 @@ def long_functions(lines):
         elif line.startswith('}'):
             length = number - start + 1 - table_lines(lines[start:number])
             if length > FUNCTION_LINES:
-                yield start, 'function of %d lines, more than %d: which part has a name?' % (
-                    length, FUNCTION_LINES)
+                yield start, 'function of %d lines: which part has a name?' % length
             start = None
         elif line.endswith(';') and not line.startswith('  ') or line.endswith(');') and (
                 number == start + 1):
             start = None  # it was a declaration
 
 
+def lines_of(text):
+    lines = text.split('\n')
+    return lines[:-1] if text.endswith('\n') else lines
+
+
+def questions_of(path, text):
+    """Yields (line number, question) about the sizes of a file and its functions."""
+    lines = lines_of(text)
+    many = next((n for end, n in SIZES if path.endswith(end)), None)
+    if many and len(lines) > many:
+        yield len(lines), '%d lines: one concept?' % len(lines)
+    # A test's tables of cases are better left in one piece.
+    if not is_for_tests(path) and not path.endswith(('.py', '.proto')):
+        yield from long_functions(lines)
+
+
 def check_file(path, text):
     """Yields (line number, complaint). `path` is relative to the source tree."""
     part, name = path.split('/')[0], path.split('/')[-1]
-    lines = text.split('\n')
-    if text.endswith('\n'):
-        lines.pop()
-    limit = next((n for end, n in SIZES if name.endswith(end)), None)
-    if limit and len(lines) > limit:
-        yield len(lines), 'more than %d lines: which concept is missing?' % limit
+    lines = lines_of(text)
     if name.endswith(('.py', '.proto')):
         return
     if name.endswith('.h'):
@@ -295,8 +303,6 @@ def check_file(path, text):
         if complaint:
             yield 1, complaint
     is_test = is_for_tests(path)
-    if not is_test:  # a test's tables of cases are better left in one piece
-        yield from long_functions(lines)
     for number, line in enumerate(lines, 1):
         include = INCLUDE.match(line)
         if include:
@@ -339,30 +345,34 @@ def source_files(top):
 
 def check_rooms(texts):
     """Yields (where, complaint) of the rooms as such. texts: path -> contents."""
-    files, used = collections.Counter(), set()
+    used = set()
+    rooms = {room_of(path) for path in texts if path.endswith(('.h', '.cc', '.c'))}
     for path, text in texts.items():
         room = room_of(path)
-        if path.endswith('.proto') or path.endswith('.py') and not path.startswith('tests/'):
-            continue
-        files[room] += 1
         if is_for_tests(path):
             continue
         for line in text.split('\n'):
             include = INCLUDE.match(line)
             if include and include.group(2).split('/')[0] in PARTS:
                 used.add((room, room_of(include.group(2))))
-    for room, count in sorted(files.items()):
-        part = room.split('/')[0]
-        if room not in ROOMS and part not in ('tests', 'bench'):
+    for room in sorted(rooms - set(ROOMS)):
+        if room.split('/')[0] not in ('tests', 'bench'):
             yield room, 'no room that is known: what may it see?'
-        if count > MOST_FILES and room not in KNOWN_LARGE:
-            yield room, '%d files, more than %d: which room is missing?' % (count, MOST_FILES)
     for room, may in ROOMS.items():
         for other in may:
             if '*' not in other and (room, other) not in used:
                 yield room, 'includes nothing of %s/, but may' % other
     for room in {*circles(ROOMS), *circles(concepts())} - KNOWN_CIRCLES:
         yield room, 'can be reached from itself: a circle'
+
+
+def ask_rooms(texts):
+    """Yields (room, question) of the rooms with many files. texts: path -> contents."""
+    files = collections.Counter(room_of(path) for path in texts
+                                if path.endswith(('.h', '.cc', '.c', '_test.py')))
+    for room, count in sorted(files.items()):
+        if count > MANY_FILES:
+            yield room, '%d files: one room?' % count
 
 
 def main():
@@ -377,6 +387,12 @@ def main():
                   for number, complaint in check_file(path, text)]
     complaints += ['%s/: %s' % found for found in check_rooms(texts)]
     complaints += ['%s: %s' % found for found in repeated_types(texts)]
+    questions = ['%s:%d: %s' % (path, number, question)
+                 for path, text in texts.items()
+                 for number, question in questions_of(path, text)]
+    questions += ['%s/: %s' % found for found in ask_rooms(texts)]
+    print('\n'.join(questions))
+    print('%d questions of size' % len(questions))
     print('\n'.join(complaints + ['%d files, %d complaints' % (len(texts), len(complaints))]))
     if not texts:
         sys.exit('no source files in %s' % top)

@@ -1,6 +1,4 @@
 // The child's heap beside a map of what its blocks hold.
-#include "tracer/objects/child_heap.h"
-
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tracer/objects/child_memory.h"
 
 namespace pymemrun {
 namespace {

@@ -93,6 +93,48 @@ class PointerMap {
   size_t count_ = 0;
 };
 
+// A stack of blocks, for what allocates in the child that walks the objects.
+
+// Not thread safe.
+class ChildHeap {
+ public:
+  // Memory for so many bytes of blocks and their heads, a multiple of 16. It is
+  // never given back.
+  void Open(size_t bytes);
+
+  // Null where there is no room; what is asked for may be 0.
+  void* Allocate(size_t bytes);
+  void* AllocateZeros(size_t count, size_t bytes);
+  // Null for a block of another heap too: its size is not known.
+  void* Reallocate(void* block, size_t bytes);
+  // The room of the last block is used again. Another heap's blocks stay.
+  void Free(void* block);
+
+ private:
+  bool IsOurs(const void* block) const;
+
+  char* begin_ = nullptr;
+  char* top_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// How much memory mappings of the program's take. For the forked child, which
+// has them as they were: the program goes on, and may drop them.
+
+class MappedMemory {
+ public:
+  // Of memory that is private or shared among processes. 0: it is a file's,
+  // whose pages the kernel would drop, or too much was asked for.
+  size_t ResidentBytes(const void* at, size_t bytes);
+
+ private:
+  bool IsOfFile(uint64_t address);
+
+  // Of all questions together.
+  uint64_t pages_left_ = uint64_t{1} << 24;
+  uint64_t text_left_ = uint64_t{1} << 28;  // bytes of /proc/self/maps
+};
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_

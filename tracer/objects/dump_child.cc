@@ -15,7 +15,6 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/cpython/allocator_layers.h"
-#include "tracer/objects/child_heap.h"
 #include "tracer/objects/child_memory.h"
 #include "tracer/objects/child_process.h"
 #include "tracer/objects/object_pipe.h"

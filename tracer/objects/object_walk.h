@@ -9,10 +9,8 @@
 #include "tracer/cpython/objects/object_graph.h"
 #include "tracer/objects/child_memory.h"
 #include "tracer/objects/graph_names.h"
-#include "tracer/objects/mapped_memory.h"
 #include "tracer/objects/node_numbers.h"
 #include "tracer/objects/object_pipe.h"
-#include "tracer/objects/reference_list.h"
 
 namespace pymemrun {
 

@@ -1,4 +1,4 @@
-// The signal by which the collector asks for a dump (tracer/wire/dump_order.h):
+// The signal by which the collector asks for a dump (tracer/wire/reply_page.h):
 // taken without libc, and handed on to CPython as one of the signals that it
 // handles. There is one of it, as of the signal.
 #ifndef PYMEMRUN_TRACER_REQUESTS_REQUEST_SIGNAL_H_

@@ -35,11 +35,10 @@
 #include <cstdint>
 
 #include "tracer/wire/control_page.h"
-#include "tracer/wire/control_slots.h"
-#include "tracer/wire/event_slots.h"
 #include "tracer/wire/gauge_source.h"
 #include "tracer/wire/reply_page.h"
 #include "tracer/wire/ring_payloads.h"
+#include "tracer/wire/ring_slots.h"
 #include "tracer/wire/side_ring_layout.h"
 
 namespace pymemrun {

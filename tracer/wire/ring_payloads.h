@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "tracer/wire/event_slots.h"
 #include "tracer/wire/gauge_source.h"
+#include "tracer/wire/ring_slots.h"
 
 namespace pymemrun {
 

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "readers/across_runs/diff/file_match.h"
+#include "readers/across_runs/diff/place_match.h"
 
 namespace pymemrun {
 namespace {

@@ -1,6 +1,5 @@
-#include "readers/across_runs/diff/file_match.h"
-
 #include "gtest/gtest.h"
+#include "readers/across_runs/diff/place_match.h"
 
 namespace pymemrun {
 namespace {

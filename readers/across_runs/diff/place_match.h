@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "readers/across_runs/diff/code_match.h"
 #include "readers/places/place_table.h"
 
@@ -79,6 +80,16 @@ std::vector<Row> JoinByPlace(const std::vector<Held>& before,
   }
   return rows;
 }
+
+// Which files of two runs are the same file, in different folders perhaps.
+
+// By a file of the run before, that of the run after. Files of one path are the
+// same. Of the others those are that have the most last names of their path in
+// common, if no third file has these: so another checkout, or another virtual
+// environment, makes no difference.
+absl::flat_hash_map<absl::string_view, absl::string_view> MatchFiles(
+    const std::vector<absl::string_view>& before,
+    const std::vector<absl::string_view>& after);
 
 }  // namespace pymemrun
 

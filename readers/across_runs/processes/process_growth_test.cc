@@ -1,8 +1,7 @@
-#include "readers/across_runs/processes/process_growth.h"
-
 #include <algorithm>
 
 #include "gtest/gtest.h"
+#include "readers/across_runs/processes/process_run.h"
 
 namespace pymemrun {
 namespace {

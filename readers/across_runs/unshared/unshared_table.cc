@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "readers/output/cells.h"
 #include "readers/output/whole_number.h"
-#include "readers/places/place_rows.h"
+#include "readers/places/place_table.h"
 #include "readers/replay/resident/resident_table.h"
 #include "text/report_text.h"
 

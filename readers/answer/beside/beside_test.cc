@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/answer/beside/child_runs.h"
+#include "readers/answer/beside/recorded_sentences.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
 #include "readers/testing/temp_folder.h"

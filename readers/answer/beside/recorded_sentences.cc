@@ -1,15 +1,25 @@
 #include "readers/answer/beside/recorded_sentences.h"
 
+#include <memory>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "readers/answer/memory/answer.h"
 #include "readers/output/screen_text.h"
 #include "readers/replay/counters/counter_text.h"
 #include "readers/replay/gil/gil_tables.h"
 #include "readers/replay/gil/gil_text.h"
 #include "readers/replay/states/state_tables.h"
 #include "readers/replay/tasks/task_text.h"
+#include "readers/run/forked_run.h"
+#include "readers/run/reread_file.h"
+#include "readers/run/run_files.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -94,6 +104,95 @@ void PrintGilThreads(const RunFacts& facts, RereadFile* file,
   if (table.rows.empty()) return;
   DropEmptyColumns(&table);
   PrintTable(table, TableFormat::kText, output);
+}
+
+namespace {
+
+constexpr size_t kMostFiles = 64;
+
+// The user's own line that holds most at the peak, imports last.
+std::string TopLine(const std::string& path, const Console& console) {
+  const auto file = RereadFile::Open(path, console);
+  if (file == nullptr) return "";
+  const auto answer = ReadAnswer(file.get(), /*with_curves=*/false);
+  if (answer == nullptr) return "";
+  const PlaceHolding* top = nullptr;
+  for (const PlaceHolding& holding : answer->peak.split.places) {
+    if (!holding.is_own) continue;
+    if (top == nullptr || (top->is_import && !holding.is_import))
+      top = &holding;
+  }
+  if (top == nullptr) return "";
+  const Place& place = top->place;
+  return absl::StrCat(ShortPath(place.file, answer->facts.header.cwd()), ":",
+                      place.line);
+}
+
+// Whether `later` is of the same process, after it called exec.
+bool IsSuccessor(const Header& earlier, const Header& later) {
+  return earlier.pid() == later.pid() && earlier.host() == later.host() &&
+         earlier.process_start_ticks() != 0 &&
+         earlier.process_start_ticks() == later.process_start_ticks() &&
+         earlier.start_monotonic_ns() < later.start_monotonic_ns();
+}
+
+}  // namespace
+
+ChildRuns ReadChildren(const std::string& path, const Header& parent,
+                       const Console& console) {
+  ChildRuns children;
+  std::vector<std::string> paths = WithChildren(path);
+  if (paths.size() > kMostFiles + 1) {
+    paths.resize(kMostFiles + 1);
+    children.all_seen = false;
+  }
+  std::string largest;
+  for (size_t i = 1; i < paths.size(); ++i) {
+    const auto file = RereadFile::Open(paths[i], console);
+    RunFacts facts;
+    if (file == nullptr || !file->ReadAgain(&facts)) continue;
+    children.has_successor |= IsSuccessor(parent, facts.header);
+    if (!IsParent(parent, facts.header)) continue;
+    ++children.count;
+    children.any_unshares |=
+        facts.header.forked() && facts.header.page_period() != 0;
+    if (!largest.empty() && facts.HwmBytes() <= children.peak_bytes) continue;
+    largest = paths[i];
+    children.largest_pid = facts.header.pid();
+    children.peak_bytes = facts.HwmBytes();
+  }
+  if (!largest.empty()) children.top_line = TopLine(largest, console);
+  return children;
+}
+
+std::string ChildrenText(const ChildRuns& children, uint64_t untraced) {
+  constexpr absl::string_view kHow =
+      " not recorded; pymemrun --follow all records Pythons that are started.";
+  if (children.count == 0) {
+    return untraced == 0 ? ""
+                         : absl::StrCat(Counted(untraced, "child process was",
+                                                "child processes were"),
+                                        kHow);
+  }
+  const bool one = children.count == 1 && children.all_seen;
+  return absl::StrCat(
+      children.all_seen ? "" : "At least ",
+      Counted(children.count, "child", "children"), ", ", one ? "" : "largest ",
+      children.largest_pid, ": ",
+      ShortBytes(static_cast<double>(children.peak_bytes)),
+      children.top_line.empty() ? ""
+                                : absl::StrCat(" at its peak, most at ",
+                                               TerminalText(children.top_line)),
+      untraced == 0
+          ? "."
+          : absl::StrCat("; ", Counted(untraced, "other was", "others were"),
+                         kHow));
+}
+
+std::string SuccessorText(const ChildRuns& children, const Footer& footer) {
+  if (footer.end() != Footer::EXEC || children.has_successor) return "";
+  return "The program called exec. The new one was not recorded; pymemrun "
+         "--follow all records it if it is a Python.";
 }
 
 }  // namespace pymemrun

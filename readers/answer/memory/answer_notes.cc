@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "readers/places/rough_rows.h"
+#include "readers/places/place_table.h"
 #include "readers/run/follow_watch.h"
 #include "text/columns.h"
 #include "text/report_text.h"

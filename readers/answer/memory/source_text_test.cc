@@ -1,11 +1,10 @@
-#include "readers/answer/memory/source_text.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <string>
 
 #include "gtest/gtest.h"
+#include "readers/answer/memory/answer_text.h"
 #include "readers/testing/program_test_util.h"
 
 namespace pymemrun {

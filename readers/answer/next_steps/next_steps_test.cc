@@ -9,7 +9,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/answer/memory/answer_run_for_tests.h"
-#include "readers/answer/next_steps/run_again.h"
 
 namespace pymemrun {
 namespace {

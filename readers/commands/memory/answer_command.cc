@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "readers/answer/beside/child_runs.h"
 #include "readers/answer/beside/recorded_sentences.h"
 #include "readers/answer/memory/answer_json.h"
 #include "readers/answer/memory/answer_text.h"

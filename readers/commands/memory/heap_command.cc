@@ -11,7 +11,7 @@
 #include "readers/objects/blocks/heap_objects.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
-#include "readers/places/tree_text.h"
+#include "readers/places/place_tree.h"
 #include "readers/replay/heap/heap_reading.h"
 #include "readers/replay/heap/heap_stacks.h"
 #include "readers/replay/heap/heap_table.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/help_text.h"
-#include "readers/places/rough_rows.h"
+#include "readers/places/place_table.h"
 #include "readers/replay/heap/heap_replay.h"
 #include "readers/replay/moments/moment_reading.h"
 #include "readers/replay/moments/run_moments.h"

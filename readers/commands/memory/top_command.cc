@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/help_text.h"
-#include "readers/replay/growth/top_table.h"
+#include "readers/replay/growth/profile_table.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/replay/summary/facts_reader.h"
 #include "readers/replay/task_steps/task_steps_reader.h"

@@ -8,7 +8,6 @@
 #include "absl/time/clock.h"
 #include "readers/commands/objects/objects_command.h"
 #include "readers/objects/graph/dump_loader.h"
-#include "readers/objects/index/index_file.h"
 #include "readers/objects/index/index_layout.h"
 #include "readers/objects/index/load_dump.h"
 #include "readers/output/report_output.h"

@@ -4,11 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "readers/commands/objects/allocation_text.h"
 #include "readers/commands/objects/object_table.h"
 #include "readers/commands/objects/objects_command.h"
 #include "readers/options/option_values.h"
-#include "readers/output/table_parts.h"
+#include "readers/output/table_columns.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

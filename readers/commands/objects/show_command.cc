@@ -6,7 +6,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "readers/commands/objects/allocation_text.h"
 #include "readers/commands/objects/object_table.h"
 #include "readers/commands/objects/objects_command.h"
 #include "readers/objects/findings/analysis.h"

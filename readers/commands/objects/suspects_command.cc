@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "readers/commands/objects/allocation_text.h"
 #include "readers/commands/objects/object_table.h"
 #include "readers/commands/objects/objects_command.h"
 #include "readers/objects/findings/suspects.h"

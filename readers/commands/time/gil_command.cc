@@ -12,7 +12,7 @@
 #include "readers/output/html_page.h"
 #include "readers/pictures/chart/flame_graph.h"
 #include "readers/pictures/chart/svg_chart.h"
-#include "readers/places/tree_text.h"
+#include "readers/places/place_tree.h"
 #include "readers/replay/gil/gil_replay.h"
 #include "readers/replay/gil/gil_tables.h"
 #include "readers/replay/gil/gil_text.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
-#include "readers/output/table_parts.h"
+#include "readers/output/table_columns.h"
 #include "readers/replay/heap/heap_reading.h"
 #include "readers/replay/moments/moment_reading.h"
 #include "readers/replay/tasks/task_groups.h"

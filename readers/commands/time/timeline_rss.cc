@@ -12,7 +12,7 @@
 #include "readers/replay/heap/heap_history.h"
 #include "readers/replay/heap/heap_places.h"
 #include "readers/replay/heap_in_rss/heap_timeline.h"
-#include "readers/replay/moments/last_moment.h"
+#include "readers/replay/moments/moment.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/replay/resident/resident_table.h"
 #include "readers/replay/resident/timeline.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "readers/objects/graph/grown_array.h"
+#include "readers/objects/graph/graph_arrays.h"
 #include "readers/objects/graph/object_graph.h"
 #include "readers/objects/graph/parents.h"
 

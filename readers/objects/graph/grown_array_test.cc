@@ -1,9 +1,8 @@
-#include "readers/objects/graph/grown_array.h"
-
 #include <cstdint>
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "readers/objects/graph/graph_arrays.h"
 
 // Sanitizers read these: no memory is what malloc gives, not the test's end.
 extern "C" const char* __asan_default_options() {

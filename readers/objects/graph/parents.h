@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "readers/objects/graph/grown_array.h"
+#include "readers/objects/graph/graph_arrays.h"
 #include "readers/objects/graph/object_graph.h"
 
 namespace pymemrun {

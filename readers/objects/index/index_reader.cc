@@ -21,7 +21,6 @@
 #include "readers/objects/findings/analysis.h"
 #include "readers/objects/graph/dump_facts.h"
 #include "readers/objects/graph/graph_arrays.h"
-#include "readers/objects/index/index_file.h"
 #include "readers/objects/index/index_layout.h"
 
 namespace pymemrun {

@@ -2,7 +2,6 @@
 
 #include "format/objects_index.pb.h"
 #include "readers/objects/graph/chains.h"
-#include "readers/objects/index/index_file.h"
 #include "readers/objects/index/index_layout.h"
 
 namespace pymemrun {

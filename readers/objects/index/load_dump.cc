@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "readers/objects/graph/dump_loader.h"
-#include "readers/objects/index/index_file.h"
+#include "readers/objects/index/index_layout.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

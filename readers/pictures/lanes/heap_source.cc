@@ -7,7 +7,7 @@
 #include "readers/output/whole_number.h"
 #include "readers/pictures/lanes/track_source.h"
 #include "readers/replay/heap/heap_history.h"
-#include "readers/replay/moments/last_moment.h"
+#include "readers/replay/moments/moment.h"
 
 namespace pymemrun {
 namespace {

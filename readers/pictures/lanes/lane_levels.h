@@ -11,10 +11,24 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "readers/pictures/lanes/lane_tally.h"
 #include "readers/pictures/lanes/track_sink.h"
 
 namespace pymemrun {
+
+// What one column of a lane is made of, while it is being added up.
+
+struct LaneTally {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  // Names that are told apart. The others count for the last of these.
+  static constexpr size_t kMostParts = 16;
+
+  uint32_t column = kNone;
+  std::vector<std::pair<uint32_t, double>> parts;  // name and what it has
+
+  void Add(uint32_t name, double value);
+  // The name that has most, and the sum of all. There are no parts then.
+  std::pair<uint32_t, double> Take();
+};
 
 // Slices, bytes that came and RSS are merged as they come into columns of equal
 // time: of each column it is known what took most of it. Memory is that of

@@ -7,7 +7,7 @@
 #include "readers/pictures/lanes/lines_sink_for_tests.h"
 #include "readers/pictures/lanes/thread_lanes.h"
 #include "readers/pictures/lanes/track_source.h"
-#include "readers/replay/moments/last_moment.h"
+#include "readers/replay/moments/moment.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/states_run_for_tests.h"
 

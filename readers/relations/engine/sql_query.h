@@ -2,11 +2,14 @@
 #ifndef PYMEMRUN_READERS_RELATIONS_ENGINE_SQL_QUERY_H_
 #define PYMEMRUN_READERS_RELATIONS_ENGINE_SQL_QUERY_H_
 
+#include <sqlite3.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "readers/output/table.h"
 #include "readers/relations/engine/relation.h"
@@ -51,6 +54,18 @@ absl::StatusOr<SqlAnswer> TakeRows(uint64_t most_rows, SqlQuery* query);
 // Begins a query and takes its rows. Fails as both do.
 absl::StatusOr<SqlAnswer> RunSql(const std::string& sql, uint64_t most_rows,
                                  const Relations& relations);
+
+// Relations as virtual tables of SQLite.
+
+// A relation with a place for what fails while its rows are read. Both outlive
+// the database.
+struct SqlSource {
+  Relation* relation;
+  absl::Status* failed;
+};
+
+// Its xConnect takes a SqlSource. The table has the relation's name.
+const sqlite3_module* RelationModule();
 
 }  // namespace pymemrun
 

@@ -1,6 +1,6 @@
 #include "readers/relations/run/event_cursor.h"
 #include "readers/relations/run/run_relations.h"
-#include "readers/replay/rows/gil_cells.h"
+#include "readers/replay/rows/side_cells.h"
 
 namespace pymemrun {
 namespace {

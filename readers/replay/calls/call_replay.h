@@ -10,7 +10,6 @@
 #include "readers/output/table.h"
 #include "readers/replay/calls/call_filter.h"
 #include "readers/replay/calls/call_pairing.h"
-#include "readers/replay/calls/peak_choice.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "readers/replay/calls/peak_choice.h"
+#include "readers/replay/calls/call_filter.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

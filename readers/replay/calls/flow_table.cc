@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "readers/output/cells.h"
-#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 
 namespace pymemrun {

@@ -1,9 +1,8 @@
-#include "readers/replay/calls/peak_choice.h"
-
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/replay/calls/call_filter.h"
 
 namespace pymemrun {
 namespace {

@@ -1,10 +1,9 @@
-#include "readers/replay/counters/counter_series.h"
-
 #include <cmath>
 #include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/replay/counters/counter_replay.h"
 
 namespace pymemrun {
 namespace {

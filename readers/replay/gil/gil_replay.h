@@ -15,7 +15,6 @@
 #include "readers/places/time_range.h"
 #include "readers/replay/gil/gil_times.h"
 #include "readers/replay/gil/hold_history.h"
-#include "readers/replay/gil/world_stops.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/replay_visitor.h"
 

@@ -9,7 +9,6 @@
 #include "readers/output/cells.h"
 #include "readers/output/table_columns.h"
 #include "readers/places/place.h"
-#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/run/frame_budget.h"
 #include "readers/run/own_code.h"

@@ -26,4 +26,59 @@ uint64_t HoldHistory::EachIn(
   return 0;
 }
 
+namespace {
+
+void Add(uint64_t paused_ns, uint64_t stood_ns, StopSums* sums) {
+  ++sums->stops;
+  sums->paused_ns += paused_ns;
+  sums->longest_ns = std::max(sums->longest_ns, paused_ns);
+  sums->stood_ns += stood_ns;
+}
+
+}  // namespace
+
+// What begins after the last pause's end begins another one.
+WorldStops::Pause& WorldStops::PauseOf(uint32_t thread, uint64_t begin_ns) {
+  if (thread >= pauses_.size()) pauses_.resize(thread + 1);
+  Pause& pause = pauses_[thread];
+  if (pause.any && begin_ns >= pause.end_ns && pause.stood_ns > 0) {
+    Close(thread, &pause);
+  }
+  if (!pause.any) pause.begin_ns = pause.end_ns = begin_ns;
+  pause.any = true;
+  pause.begin_ns = std::min(pause.begin_ns, begin_ns);
+  return pause;
+}
+
+// It asks again each millisecond until all stand still.
+void WorldStops::Ask(uint32_t thread, uint64_t time_ns) {
+  PauseOf(thread, time_ns);
+}
+
+void WorldStops::Stopped(uint32_t thread, uint64_t time_ns) {
+  Pause& pause = PauseOf(thread, time_ns);
+  pause.end_ns = std::max(pause.end_ns, time_ns);
+}
+
+void WorldStops::Stood(uint32_t by, uint64_t begin_ns, uint64_t end_ns,
+                       const GilPlace& place) {
+  Pause& pause = PauseOf(by, begin_ns);
+  pause.end_ns = std::max(pause.end_ns, end_ns);
+  pause.stood_ns += end_ns - begin_ns;
+  if (place.stack != 0) pause.place = place;
+}
+
+void WorldStops::Close(uint32_t thread, Pause* pause) {
+  const uint64_t paused_ns = pause->end_ns - pause->begin_ns;
+  Add(paused_ns, pause->stood_ns, &sums_[{thread, pause->place}]);
+  Add(paused_ns, pause->stood_ns, &all_);
+  *pause = {};
+}
+
+void WorldStops::Finish() {
+  for (uint32_t thread = 0; thread < pauses_.size(); ++thread) {
+    if (pauses_[thread].any) Close(thread, &pauses_[thread]);
+  }
+}
+
 }  // namespace pymemrun

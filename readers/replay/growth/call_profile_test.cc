@@ -5,7 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
-#include "readers/replay/growth/top_table.h"
+#include "readers/replay/growth/profile_table.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
 

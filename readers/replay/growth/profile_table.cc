@@ -1,8 +1,13 @@
 #include "readers/replay/growth/profile_table.h"
 
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "readers/places/place_rows.h"
+#include "absl/strings/str_cat.h"
+#include "readers/places/place_table.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 
@@ -69,6 +74,71 @@ std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {
       },
       &places);
   return places;
+}
+
+namespace {
+
+constexpr absl::string_view kTracing = "tracing itself";
+
+// A line of a file is told also where it is 0.
+std::vector<Cell> CellsOf(GroupBy by, const Place& place) {
+  std::vector<Cell> cells = PlaceCells(by, place);
+  if (HasLines(by) && !place.file.empty()) cells[1] = uint64_t{place.line};
+  return cells;
+}
+
+TableColumns<ProfiledPlace> ColumnsOf(uint64_t all_bytes) {
+  TableColumns<ProfiledPlace> columns;
+  columns.AddBytes("growth_bytes", "growth",
+                   [](const auto& row) { return row.totals.growth_bytes; });
+  columns.AddBytes("shrinkage_bytes", "shrinkage",
+                   [](const auto& row) { return row.totals.shrinkage_bytes; });
+  columns.AddBytes("net_bytes", "net",
+                   [](const auto& row) { return row.totals.net_bytes(); });
+  columns.Add("rows", "rows", [](const auto& row) { return row.totals.rows; });
+  columns.AddShare(static_cast<double>(all_bytes), [](const auto& row) {
+    return row.is_part ? std::optional<double>(row.totals.growth_bytes)
+                       : std::nullopt;
+  });
+  return columns;
+}
+
+std::vector<Cell> TracingCells(GroupBy by, const OwnCost& cost) {
+  std::vector<Cell> cells = NameCells(by, kTracing);
+  if (HasLines(by) && cost.frames_made + cost.bound_made > 0) {
+    cells[2] =
+        absl::StrCat("made ", Grouped(cost.frames_made), " frame objects, ",
+                     Grouped(cost.bound_made), " bound objects");
+  }
+  return cells;
+}
+
+}  // namespace
+
+Table TopTable(const ProfileTable& profile, uint64_t limit,
+               const OwnCost& cost) {
+  const GroupBy by = profile.by();
+  PlaceTableMaker<ProfiledPlace> maker(by,
+                                       ColumnsOf(profile.total().growth_bytes));
+  for (const ProfiledPlace& row : profile.Sorted(limit)) {
+    maker.Add(CellsOf(by, row.place), row);
+  }
+  maker.EndPlaces();
+  maker.AddRest(kOtherThreads, {{}, profile.other_threads()});
+  maker.AddRest(kNativeThreads, {{}, profile.native_threads()});
+  if (profile.unseen_bytes() != 0) {
+    ProfiledPlace unseen = {.is_part = false};
+    unseen.totals.Add(profile.unseen_bytes());
+    unseen.totals.rows = 0;
+    maker.AddNamed(
+        profile.of() == Attribution::kObserved ? kInNoRow : kUnattributed,
+        unseen);
+  }
+  if (!cost.of_part) {
+    maker.Add(TracingCells(by, cost),
+              {{}, {.growth_bytes = cost.bytes}, false});
+  }
+  return maker.Take();
 }
 
 }  // namespace pymemrun

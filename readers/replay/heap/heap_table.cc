@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/output/whole_number.h"
-#include "readers/places/place_rows.h"
+#include "readers/places/place_table.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "readers/output/whole_number.h"
-#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/replay/heap/heap_places.h"
 #include "readers/replay/heap_in_rss/heap_estimate.h"

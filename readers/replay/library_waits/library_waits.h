@@ -15,6 +15,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "format/records/record_visitor.h"
+#include "readers/run/replay_visitor.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {
@@ -140,9 +141,36 @@ class WaitCursor {
   absl::btree_map<std::pair<uint64_t, uint32_t>, const LibraryWaits::Change*>
       now_;
   absl::flat_hash_map<uint32_t, uint64_t> since_;  // when, by thread
-  bool has_last_ = false;  // since the last change
+  bool has_last_ = false;                          // since the last change
   PackageSet last_packages_ = 0;
   uint32_t last_thread_ = 0, last_found_ = 0;
+};
+
+// Reads a run for its LibraryWaits.
+
+// Not thread safe.
+class WaitReader final : public ReplayVisitor {
+ public:
+  bool OnRows(const Row* rows, size_t count) override {
+    for (size_t i = 0; i < count; ++i) finder_.OnRow(rows[i]);
+    return true;
+  }
+  bool OnPages(const PageEntry* entries, size_t count) override {
+    finder_.OnPages(entries, count);
+    return true;
+  }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    finder_.OnHeap(events, count);
+    return true;
+  }
+  void Finish() override { waits_ = finder_.Take(); }
+
+  // As WaitFinder::Take() says. REQUIRES: Finish() was called.
+  const std::shared_ptr<const LibraryWaits>& waits() const { return waits_; }
+
+ private:
+  WaitFinder finder_{&index()};
+  std::shared_ptr<const LibraryWaits> waits_;
 };
 
 }  // namespace pymemrun

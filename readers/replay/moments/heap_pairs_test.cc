@@ -1,11 +1,10 @@
-#include "readers/replay/moments/heap_pairs.h"
-
 #include <algorithm>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "readers/replay/moments/most_alive.h"
 #include "readers/testing/heap_run_for_tests.h"
 
 namespace pymemrun {

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "readers/run/reread_file.h"
 
 namespace pymemrun {
 
@@ -41,6 +42,13 @@ absl::StatusOr<Moment> ParseMoment(absl::string_view text);
 std::optional<uint64_t> ParseDuration(absl::string_view text);
 // The same for an option. Fails where it is no time.
 absl::StatusOr<uint64_t> ParseTime(absl::string_view text);
+
+// How long a run went on.
+
+// The last moment that a file tells of. Nothing is said of what is wrong in it.
+uint64_t LastMomentOf(RereadFile* file);
+// Whether it tells of one after this. Reads no more than is needed.
+bool GoesOnAfter(uint64_t time_us, RereadFile* file);
 
 }  // namespace pymemrun
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/replay/heap/heap_reading.h"
-#include "readers/replay/moments/last_moment.h"
+#include "readers/replay/moments/moment.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

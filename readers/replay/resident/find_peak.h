@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "readers/replay/library_waits/wait_reader.h"
+#include "readers/replay/library_waits/library_waits.h"
 #include "readers/replay/resident/resident_replay.h"
 #include "readers/run/reread_file.h"
 

@@ -36,7 +36,6 @@
 #include "readers/replay/resident/hindsight.h"
 #include "readers/replay/resident/page_gap.h"
 #include "readers/replay/resident/page_map.h"
-#include "readers/replay/resident/page_owner.h"
 
 namespace pymemrun {
 

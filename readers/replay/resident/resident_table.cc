@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/output/whole_number.h"
-#include "readers/places/place_rows.h"
 #include "readers/places/place_table.h"
 #include "readers/replay/page_errors/sample_errors.h"
 #include "readers/replay/resident/page_mappings.h"

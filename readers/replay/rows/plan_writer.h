@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "readers/replay/rows/gil_cells.h"
-#include "readers/replay/rows/heap_cells.h"
 #include "readers/replay/rows/number_cells.h"
-#include "readers/replay/rows/page_cells.h"
 #include "readers/replay/rows/row_plan.h"
+#include "readers/replay/rows/side_cells.h"
 #include "text/number_format.h"
 
 namespace pymemrun {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "readers/replay/growth/top_table.h"
+#include "readers/replay/growth/profile_table.h"
 #include "readers/replay/summary/run_facts.h"
 #include "readers/run/console.h"
 #include "readers/run/reread_file.h"

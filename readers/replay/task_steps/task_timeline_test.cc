@@ -1,8 +1,8 @@
-#include "readers/replay/task_steps/task_timeline.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
+
+#include "readers/replay/task_steps/task_steps_reader.h"
 
 namespace pymemrun {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "readers/replay/threads/thread_errors.h"
+#include "readers/replay/threads/thread_replay.h"
 
 namespace pymemrun {
 

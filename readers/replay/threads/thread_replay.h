@@ -15,6 +15,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/places/time_range.h"
+#include "readers/replay/resident/resident_model.h"
 #include "readers/replay/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -101,6 +102,14 @@ class ThreadReplay final : public ResidentReplay {
   // By thread, stack and task.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, Bytes> changes_;
 };
+
+// How far sums over the pages of each thread may be wrong.
+
+// Variances of what each thread touched first of the pages that are there, in
+// bytes, by ThreadDef.id. Those beyond the end, or all, are 0: no pages of
+// theirs were sampled. A page whose stack was inferred is its thread's in any
+// case.
+std::vector<double> VariancesByThread(const ResidentModel& model);
 
 }  // namespace pymemrun
 

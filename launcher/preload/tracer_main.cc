@@ -17,8 +17,6 @@
 
 #include "launcher/options/options.h"
 #include "launcher/preload/activation.h"
-#include "launcher/preload/handover.h"
-#include "launcher/preload/preload_list.h"
 #include "launcher/python/python_files.h"
 #include "launcher/session/exit_report.h"
 #include "launcher/session/message.h"
@@ -198,7 +196,7 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
 using ProgramMain = int(int argc, char** argv, char** environment);
 
 // Calls an interpreter's `main`, and before it does what the launcher itself
-// does where it embeds one, as the handover (handover.h) says. Without one it
+// does where it embeds one, as the handover (activation.h) says. Without one it
 // only calls. Returns what main does, or 2 where the program may not run.
 // REQUIRES: one thread, the interpreter is not initialised.
 int RunPreloadedMain(ProgramMain* program, int argc, char** argv,

@@ -1,4 +1,4 @@
-#include "tracer/pages/file_watch.h"
+#include "tracer/pages/range_events.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "text/block_chart.h"
 
 #include "gtest/gtest.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 
 namespace pymemrun {
 namespace {

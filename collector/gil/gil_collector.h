@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "collector/output/source.h"
 #include "collector/side/side_items.h"
-#include "format/gil/gil_batch.h"
+#include "format/timed/gil_batch.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {

@@ -20,7 +20,7 @@
 #include "collector/process/monotonic_clock.h"
 #include "collector/states/sched_sampler.h"
 #include "collector/states/switch_rings.h"
-#include "format/states/state_batch.h"
+#include "format/timed/state_batch.h"
 
 namespace pymemrun {
 

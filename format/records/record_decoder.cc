@@ -10,14 +10,14 @@
 #include "format/batches/page_batch.h"
 #include "format/batches/residency.h"
 #include "format/batches/sparse_column.h"
-#include "format/gil/gil_batch.h"
 #include "format/limits.h"
 #include "format/records/format_version.h"
 #include "format/records/record_bytes.h"
-#include "format/states/state_batch.h"
 #include "format/stream/record_span.h"
 #include "format/stream/status_util.h"
-#include "format/tasks/task_batch.h"
+#include "format/timed/gil_batch.h"
+#include "format/timed/state_batch.h"
+#include "format/timed/task_batch.h"
 
 namespace pymemrun {
 namespace {

@@ -12,13 +12,11 @@
 #include "format/batches/event_batch.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/page_event.h"
-#include "format/gil/gil_event.h"
 #include "format/objects/object_node.h"
 #include "format/record_kinds.h"
-#include "format/states/state_event.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/stream_reader.h"
-#include "format/tasks/task_event.h"
+#include "format/timed/timed_events.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {

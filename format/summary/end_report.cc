@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "format/summary/gauge_text.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/shell_text.h"
 #include "text/terminal_text.h"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "format/gil/gil_event.h"
 #include "format/limits.h"
+#include "format/timed/timed_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -13,7 +13,7 @@
 #include "readers/cat/row_filter.h"
 #include "readers/options/command_line.h"
 #include "readers/replay/moments/moment.h"
-#include "readers/replay/rows/columns.h"
+#include "readers/replay/rows/row_columns.h"
 
 namespace pymemrun {
 

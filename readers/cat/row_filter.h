@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "format/records/record_visitor.h"
-#include "readers/replay/rows/columns.h"
+#include "readers/replay/rows/row_columns.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {

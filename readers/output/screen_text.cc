@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

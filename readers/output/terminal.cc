@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

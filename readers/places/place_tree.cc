@@ -12,7 +12,7 @@
 #include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
 #include "readers/run/frame_budget.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

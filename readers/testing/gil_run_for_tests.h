@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/gil/gil_batch.h"
+#include "format/timed/gil_batch.h"
 #include "readers/testing/run_builder.h"
 
 namespace pymemrun {
@@ -65,8 +65,8 @@ inline GilEvent At(uint64_t ms, uint32_t thread, GilAction action) {
   return event;
 }
 
-inline GilEvent WithHold(GilEvent event, uint64_t free_ms,
-                         uint64_t pauses = 0, uint64_t paused_ms = 0) {
+inline GilEvent WithHold(GilEvent event, uint64_t free_ms, uint64_t pauses = 0,
+                         uint64_t paused_ms = 0) {
   event.free_ns = free_ms * kMs;
   event.pauses = pauses;
   event.paused_ns = paused_ms * kMs;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "format/tasks/task_batch.h"
+#include "format/timed/task_batch.h"
 #include "readers/testing/hostile_run.h"
 
 namespace pymemrun {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "format/gil/gil_batch.h"
 #include "format/limits.h"
-#include "format/states/state_batch.h"
+#include "format/timed/gil_batch.h"
+#include "format/timed/state_batch.h"
 
 namespace pymemrun {
 namespace {

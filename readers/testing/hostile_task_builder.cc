@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
-#include "format/tasks/task_batch.h"
+#include "format/timed/task_batch.h"
 
 namespace pymemrun {
 namespace {

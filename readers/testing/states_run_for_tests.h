@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "format/gil/gil_batch.h"
-#include "format/states/state_batch.h"
+#include "format/timed/gil_batch.h"
+#include "format/timed/state_batch.h"
 #include "readers/testing/run_builder.h"
 
 namespace pymemrun {

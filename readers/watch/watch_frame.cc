@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "text/block_chart.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/engine/sql_query.h"
 
 namespace pymemrun {

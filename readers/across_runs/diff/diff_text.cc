@@ -14,8 +14,8 @@
 #include "readers/output/screen_text.h"
 #include "readers/output/table_columns.h"
 #include "readers/output/whole_number.h"
-#include "text/columns.h"
 #include "text/escape.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -17,7 +17,7 @@
 #include "readers/run/forked_run.h"
 #include "readers/run/reread_file.h"
 #include "readers/run/run_files.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

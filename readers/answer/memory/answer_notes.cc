@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "readers/places/place_table.h"
 #include "readers/run/follow_watch.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -14,7 +14,7 @@
 #include "readers/output/screen_text.h"
 #include "readers/replay/summary/run_facts.h"
 #include "text/block_chart.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "format/tasks/task_batch.h"
+#include "format/timed/task_batch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/testing/mapping_events_for_tests.h"

@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/help_text.h"
+#include "readers/replay/current_task/task_steps_reader.h"
 #include "readers/replay/growth/profile_table.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/replay/summary/facts_reader.h"
-#include "readers/replay/task_steps/task_steps_reader.h"
 #include "readers/replay/threads/caused_growth.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"

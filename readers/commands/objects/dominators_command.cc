@@ -16,7 +16,7 @@
 #include "readers/options/option_values.h"
 #include "readers/output/output_buffer.h"
 #include "readers/pictures/chart/treemap.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

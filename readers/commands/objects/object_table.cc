@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/graph/object_text.h"
 #include "readers/run/own_code.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -11,7 +11,7 @@
 #include "readers/objects/graph/dump_loader.h"
 #include "readers/objects/graph/object_text.h"
 #include "readers/options/option_values.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

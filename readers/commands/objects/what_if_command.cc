@@ -13,7 +13,7 @@
 #include "readers/objects/graph/object_graph.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -16,7 +16,7 @@
 #include "readers/pictures/chart/svg_chart.h"
 #include "readers/replay/counters/counter_replay.h"
 #include "readers/replay/counters/counter_text.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

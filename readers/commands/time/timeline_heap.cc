@@ -6,7 +6,7 @@
 #include "readers/commands/time/timeline_options.h"
 #include "readers/replay/heap/heap_history.h"
 #include "readers/replay/heap/heap_table.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

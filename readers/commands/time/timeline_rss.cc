@@ -8,7 +8,6 @@
 #include "readers/answer/memory/held_timeline.h"
 #include "readers/commands/time/timeline_options.h"
 #include "readers/pictures/lanes/thread_lanes.h"
-#include "readers/pictures/lanes/track_source.h"
 #include "readers/replay/heap/heap_history.h"
 #include "readers/replay/heap/heap_places.h"
 #include "readers/replay/heap_in_rss/heap_timeline.h"
@@ -16,6 +15,7 @@
 #include "readers/replay/resident/find_peak.h"
 #include "readers/replay/resident/resident_table.h"
 #include "readers/replay/resident/timeline.h"
+#include "readers/tracks/track_source.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

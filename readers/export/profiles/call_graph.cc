@@ -12,7 +12,7 @@
 #include "readers/export/profiles/heap_formats.h"
 #include "readers/places/place_tree.h"
 #include "readers/replay/heap/heap_stacks.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

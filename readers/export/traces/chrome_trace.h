@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/output/output_buffer.h"
-#include "readers/pictures/lanes/track_sink.h"
+#include "readers/tracks/track_sink.h"
 
 namespace pymemrun {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/output/output_buffer.h"
-#include "readers/pictures/lanes/track_sink.h"
+#include "readers/tracks/track_sink.h"
 
 namespace pymemrun::track_events {
 class Packet;
@@ -55,9 +55,9 @@ class PerfettoTrace final : public TrackSink {
   int32_t pid_ = 1;
   uint32_t tracks_ = 0;
   bool is_first_ = true;
-  absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;  // by thread
+  absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;    // by thread
   absl::flat_hash_map<uint32_t, std::string> thread_names_;  // by track
-  std::vector<Name> names_;                                // by number
+  std::vector<Name> names_;                                  // by number
   // Used over and over: making one for each event takes as long again.
   std::unique_ptr<track_events::Packet> packet_;
   // What the next event's packet is to define.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "format/trace.pb.h"
-#include "readers/pictures/lanes/track_sink.h"
+#include "readers/tracks/track_sink.h"
 
 namespace pymemrun {
 

@@ -10,8 +10,8 @@
 #include "readers/export/traces/trace_ids.h"
 #include "readers/objects/blocks/load_allocations.h"
 #include "readers/objects/graph/dump_loader.h"
-#include "readers/pictures/lanes/track_source.h"
 #include "readers/run/reread_file.h"
+#include "readers/tracks/track_source.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

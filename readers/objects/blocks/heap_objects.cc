@@ -14,7 +14,7 @@
 #include "readers/objects/graph/object_text.h"
 #include "readers/replay/heap/heap_reading.h"
 #include "readers/run/input_file.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

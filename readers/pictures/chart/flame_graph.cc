@@ -10,7 +10,7 @@
 #include "readers/pictures/chart/svg_plot.h"
 #include "readers/places/short_paths.h"
 #include "readers/run/own_code.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "readers/pictures/chart/svg_plot.h"
-#include "text/columns.h"
+#include "text/fitted_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/pictures/lanes/track_source.h"
+#include "readers/tracks/track_source.h"
 
 namespace pymemrun {
 namespace {

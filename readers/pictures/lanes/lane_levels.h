@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "readers/pictures/lanes/track_sink.h"
+#include "readers/tracks/track_sink.h"
 
 namespace pymemrun {
 

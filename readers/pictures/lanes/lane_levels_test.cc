@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/pictures/lanes/lines_sink_for_tests.h"
-#include "readers/pictures/lanes/thin_counter.h"
-#include "readers/pictures/lanes/track_source.h"
+#include "readers/tracks/lines_sink_for_tests.h"
+#include "readers/tracks/thin_counter.h"
+#include "readers/tracks/track_source.h"
 
 namespace pymemrun {
 namespace {

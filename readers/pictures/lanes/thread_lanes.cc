@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/pictures/chart/svg_chart.h"
-#include "readers/pictures/lanes/track_source.h"
 #include "readers/places/place.h"
+#include "readers/tracks/track_source.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

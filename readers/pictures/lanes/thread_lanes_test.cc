@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "format/tasks/task_batch.h"
+#include "format/timed/task_batch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/testing/call_run_for_tests.h"

@@ -7,7 +7,7 @@
 
 #include "readers/objects/graph/object_text.h"
 #include "readers/objects/graph/parents.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 
 namespace pymemrun {
 namespace {

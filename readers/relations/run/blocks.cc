@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "readers/places/place_table.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/run/run_relations.h"
 #include "readers/replay/heap/heap_places.h"
 #include "readers/replay/moments/moment_reading.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "readers/places/place.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/run/run_relations.h"
 
 namespace pymemrun {

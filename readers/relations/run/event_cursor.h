@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "format/records/read_steps.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/run/relation_run.h"
 
 namespace pymemrun {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/run/run_relations.h"
 
 namespace pymemrun {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "readers/answer/memory/answer.h"
-#include "readers/relations/engine/columns.h"
+#include "readers/relations/engine/relation_columns.h"
 #include "readers/relations/run/run_relations.h"
 
 namespace pymemrun {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "format/states/state_batch.h"
+#include "format/timed/state_batch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

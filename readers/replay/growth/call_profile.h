@@ -35,7 +35,7 @@
 #include "readers/places/place_table.h"
 #include "readers/places/thread_filter.h"
 #include "readers/places/time_range.h"
-#include "readers/replay/task_steps/task_steps_reader.h"
+#include "readers/replay/current_task/task_steps_reader.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {

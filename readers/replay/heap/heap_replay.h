@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "readers/places/place.h"
+#include "readers/replay/current_task/task_steps_reader.h"
 #include "readers/replay/heap/heap_model.h"
 #include "readers/replay/library_waits/library_waits.h"
-#include "readers/replay/task_steps/task_steps_reader.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "readers/replay/current_task/task_steps_reader.h"
 #include "readers/replay/library_waits/library_waits.h"
 #include "readers/replay/page_errors/inference_errors.h"
 #include "readers/replay/resident/hindsight.h"
 #include "readers/replay/resident/resident_model.h"
-#include "readers/replay/task_steps/task_steps_reader.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {

@@ -9,7 +9,7 @@
 
 #include "format/records/record_visitor.h"
 #include "readers/output/output_buffer.h"
-#include "readers/replay/rows/columns.h"
+#include "readers/replay/rows/row_columns.h"
 #include "readers/run/frame_budget.h"
 #include "readers/run/run_index.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "format/gil/gil_event.h"
+#include "format/timed/timed_events.h"
 #include "readers/replay/heap/heap_places.h"
 #include "readers/replay/rows/event_cells.h"
 #include "readers/replay/rows/row_writer.h"

@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "readers/places/time_range.h"
-#include "readers/replay/task_steps/task_names.h"
+#include "readers/replay/current_task/task_names.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {

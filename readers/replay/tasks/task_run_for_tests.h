@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "format/tasks/task_batch.h"
+#include "format/timed/task_batch.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/testing/program_test_util.h"

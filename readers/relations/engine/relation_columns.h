@@ -1,0 +1,135 @@
+// Relations whose columns say themselves what their cells are.
+#ifndef PYMEMRUN_READERS_RELATIONS_ENGINE_RELATION_COLUMNS_H_
+#define PYMEMRUN_READERS_RELATIONS_ENGINE_RELATION_COLUMNS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "readers/relations/engine/relation.h"
+
+namespace pymemrun {
+
+// What cells are made of.
+inline RelationValue SecondsOf(uint64_t us) {
+  return static_cast<double>(us) / 1e6;
+}
+inline RelationValue SecondsOfNs(uint64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+inline RelationValue IntegerOf(uint64_t number) {
+  return static_cast<int64_t>(number);
+}
+// 0 is not known.
+inline RelationValue IntegerOrNot(uint64_t number) {
+  return number == 0 ? RelationValue() : IntegerOf(number);
+}
+inline RelationValue TextOrNot(absl::string_view text) {
+  return text.empty() ? RelationValue() : RelationValue(text);
+}
+// A text that is made for its cell is kept in `made` until the next one is.
+inline RelationValue AddressOf(uint64_t address, std::string* made) {
+  *made = absl::StrCat("0x", absl::Hex(address));
+  return absl::string_view(*made);
+}
+
+// A column, and the cell that a row has there. Rows are handed over as small
+// structs that lead to what they show.
+template <typename Row>
+struct ColumnOf {
+  const char* name;
+  ColumnType type;
+  const char* about;
+  RelationValue (*cell)(const Row&);
+};
+
+// A relation's names and columns. They live as long as the program.
+template <typename Row>
+struct RelationSpec {
+  const char* name;
+  const char* about;
+  absl::Span<const ColumnOf<Row>> columns;
+};
+
+// The part of a relation that its spec says.
+template <typename Row>
+class SpecifiedRelation : public Relation {
+ public:
+  explicit SpecifiedRelation(const RelationSpec<Row>& spec) : spec_(spec) {
+    for (const ColumnOf<Row>& column : spec.columns) {
+      heads_.push_back({column.name, column.type, column.about});
+    }
+  }
+  const char* name() const override { return spec_.name; }
+  const char* about() const override { return spec_.about; }
+  absl::Span<const RelationColumn> columns() const override { return heads_; }
+  const RelationSpec<Row>& spec() const { return spec_; }
+
+ private:
+  const RelationSpec<Row> spec_;
+  std::vector<RelationColumn> heads_;
+};
+
+// A relation of numbered rows. A class derived from it says how many there are,
+// and hands over each.
+template <typename Row>
+class NumberedRelation : public SpecifiedRelation<Row> {
+ public:
+  using SpecifiedRelation<Row>::SpecifiedRelation;
+  std::unique_ptr<RowCursor> Rows() override {
+    const absl::StatusOr<uint64_t> end = End();
+    return std::make_unique<Cursor>(this, First(), end.value_or(0),
+                                    end.status());
+  }
+
+ protected:
+  virtual uint64_t First() const { return 0; }
+  // Reads them, if that was not done. It fails where they cannot be read.
+  virtual absl::StatusOr<uint64_t> End() = 0;
+  // `made`: see AddressOf().
+  virtual Row RowAt(uint64_t number, std::string* made) = 0;
+  // A walk over the row of this number, if there is one.
+  std::unique_ptr<RowCursor> OneRow(int64_t number) {
+    const uint64_t end = End().value_or(0);
+    const auto row = static_cast<uint64_t>(number);
+    const bool is_there = row >= First() && row < end;
+    return std::make_unique<Cursor>(this, is_there ? row : end,
+                                    is_there ? row + 1 : end, absl::OkStatus());
+  }
+
+ private:
+  class Cursor final : public RowCursor {
+   public:
+    Cursor(NumberedRelation* relation, uint64_t begin, uint64_t end,
+           absl::Status status)
+        : relation_(*relation),
+          next_(begin),
+          end_(end),
+          status_(std::move(status)) {}
+    absl::StatusOr<bool> Next() override {
+      if (!status_.ok()) return status_;
+      row_ = next_;
+      return next_++ < end_;
+    }
+    RelationValue At(int column) override {
+      return relation_.spec().columns[column].cell(
+          relation_.RowAt(row_, &made_));
+    }
+
+   private:
+    NumberedRelation& relation_;
+    uint64_t next_, row_ = 0;
+    const uint64_t end_;
+    const absl::Status status_;
+    std::string made_;
+  };
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RELATIONS_ENGINE_RELATION_COLUMNS_H_

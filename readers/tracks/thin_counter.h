@@ -1,0 +1,63 @@
+// Values of a counter, no more than a picture or a viewer can tell apart.
+#ifndef PYMEMRUN_READERS_TRACKS_THIN_COUNTER_H_
+#define PYMEMRUN_READERS_TRACKS_THIN_COUNTER_H_
+
+#include <cstdint>
+
+#include "readers/tracks/track_sink.h"
+
+namespace pymemrun {
+
+// Of each millisecond the highest value and the last one are given, if they
+// differ from what was given before. The sink must outlive it. Not thread safe.
+class ThinCounter {
+ public:
+  static constexpr uint64_t kStepUs = 1000;
+
+  ThinCounter(uint32_t counter, TrackSink* sink)
+      : counter_(counter), sink_(*sink) {}
+
+  // Times that fall count as the latest one.
+  void Add(uint64_t time_us, uint64_t value) {
+    if (has_value_ && time_us < last_.time_us) time_us = last_.time_us;
+    if (has_value_ && time_us / kStepUs != last_.time_us / kStepUs) Flush();
+    last_ = {time_us, value};
+    if (!has_value_ || value > highest_.value) highest_ = last_;
+    has_value_ = true;
+  }
+  // To be called at the end, of the run too: so far a curve is drawn.
+  void Finish(uint64_t end_us) {
+    Flush();
+    if (any_ && given_us_ < end_us) {
+      sink_.Count(counter_, end_us, static_cast<int64_t>(given_));
+    }
+  }
+  void Flush() {
+    if (!has_value_) return;
+    if (highest_.time_us < last_.time_us) Give(highest_);
+    Give(last_);
+    has_value_ = false;
+  }
+
+ private:
+  struct Value {
+    uint64_t time_us = 0, value = 0;
+  };
+  void Give(const Value& value) {
+    if (any_ && value.value == given_) return;
+    any_ = true;
+    given_ = value.value;
+    given_us_ = value.time_us;
+    sink_.Count(counter_, value.time_us, static_cast<int64_t>(value.value));
+  }
+
+  const uint32_t counter_;
+  TrackSink& sink_;
+  Value last_, highest_;  // of this millisecond
+  uint64_t given_ = 0, given_us_ = 0;
+  bool has_value_ = false, any_ = false;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_TRACKS_THIN_COUNTER_H_

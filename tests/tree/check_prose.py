@@ -1,10 +1,11 @@
-"""The documentation is easy to read: short sentences, a short README. Comments
-and docstrings use plain words.
+"""The documentation is easy to read: short sentences, plain words, a short README.
+Comments and docstrings use plain words.
 
 usage: check_prose.py [FILE...]   lists the long sentences of these pages, and
-                                  what is hard to read in these sources
+                                  what is hard to read in them and in these sources
 """
 import ast
+import collections
 import io
 import os
 import re
@@ -28,7 +29,27 @@ INSTEAD = {
     'of which': 'a new sentence',
 }
 PHRASE = re.compile('|'.join(r'\b(?i:%s)%s\b' % (p[0], p[1:]) for p in INSTEAD))
-_IN_CPP = re.compile(r'"(?:\\.|[^"\\])*"|//(.*)')
+_IN_CPP = re.compile(r'"((?:\\.|[^"\\])*)"|//(.*)')
+# Words that made readers of English pause: refused in Markdown, counted in sources.
+PAUSES = {
+    r'nobody': '"no thread", "it is unknown"',
+    r'meanwhile': '"during that time", "at that moment"',
+    r'told of': '"recorded", "reported"',
+    r'(?:the|its|their|each|\w+\'s) begin(?= *[^\w ]| (?:of|and|or|on|to the)\b)': '"the start"',
+    r'each (?:some )?\d[\d,.]* (?:[mu]?s|min)': '"every 100 ms"',
+    r'found no room': '"did not fit"',
+    r'of (?:yours|ours)': '"your", "our"',
+    r'so (?:much|many)(?! \w+ that)': 'the amount',
+    r'lies?': '"is", "is in"',
+    r'g[ai]v(?:es?|ing|en) back': '"released"',
+    r'went back': '"was released"',
+    r'time and again': '"repeatedly"',
+    **{re.escape(phrase): advice for phrase, advice in INSTEAD.items()},
+}
+PAUSE = re.compile(r'\b(?:%s)\b' % '|'.join('(%s)' % words for words in PAUSES), re.I)
+# Pages that programs write, the format's contract and the history.
+COUNTED = ('CHANGELOG.md', os.path.join('docs', 'tables.md'), os.path.join('format', 'FORMAT.md'))
+_MADE = re.compile(r'<!-- docs/make_cli:.*?<!-- end -->', re.S)
 
 
 def long_sentences(page):
@@ -41,6 +62,21 @@ def long_sentences(page):
             if count > MOST_WORDS:
                 found.append('%s:%d: %d words: %s' % (page, block.line, count, sentence))
     return found
+
+
+def pauses(text):
+    """[(words, advice)] of what makes readers pause in a sentence."""
+    advice = list(PAUSES.values())
+    found = [(words.group(), advice[words.lastindex - 1]) for words in PAUSE.finditer(text)]
+    return found + [('Of', 'the subject first')] * text.startswith('Of ')
+
+
+def page_pauses(page):
+    text = _MADE.sub(lambda made: '\n' * made.group().count('\n'), markdown_text.read(page))
+    return ['%s:%d: "%s": write %s' % (page, block.line, words, advice)
+            for block in markdown_text.blocks(text) if block.kind not in ('code', 'comment')
+            for sentence in markdown_text.sentences(block.text)
+            for words, advice in pauses(sentence)]
 
 
 def sources():
@@ -57,9 +93,9 @@ def sources():
 def comments(path, text):
     """[(line number, words)] of the comments and docstrings."""
     if not path.endswith('.py'):
-        return [(number, found.group(1).strip())
+        return [(number, found.group(2).strip())
                 for number, line in enumerate(text.split('\n'), 1)
-                for found in _IN_CPP.finditer(line) if found.group(1) is not None]
+                for found in _IN_CPP.finditer(line) if found.group(2) is not None]
     found = [(token.start[0], token.string.lstrip('# '))
              for token in tokenize.generate_tokens(io.StringIO(text).readline)
              if token.type == tokenize.COMMENT]
@@ -83,10 +119,21 @@ def riddles(path, text):
     return found
 
 
+def source_pauses(path, text):
+    """The same in the comments and, in C++, in the words for users."""
+    lines = comments(path, text)
+    if not path.endswith('.py'):
+        lines += [(number, found.group(1)) for number, line in enumerate(text.split('\n'), 1)
+                  for found in _IN_CPP.finditer(line) if found.group(1) is not None]
+    return ['%s:%d: "%s": write %s' % (path, number, words, advice)
+            for number, line in sorted(lines) for words, advice in pauses(line)]
+
+
 def complaints(path):
     if path.endswith('.md'):
-        return long_sentences(path)
-    return riddles(path, markdown_text.read(path))
+        return long_sentences(path) + page_pauses(path)
+    text = markdown_text.read(path)
+    return riddles(path, text) + source_pauses(path, text)
 
 
 class Prose(unittest.TestCase):
@@ -98,14 +145,27 @@ class Prose(unittest.TestCase):
                 with self.subTest(page):
                     self.assertEqual([], long_sentences(page))
 
+    def test_pages_use_plain_words(self):
+        for page in markdown_text.pages():
+            if page not in COUNTED:
+                with self.subTest(page):
+                    self.assertEqual([], page_pauses(page))
+
     def test_the_readme_is_short(self):
         self.assertLessEqual(len(markdown_text.read('README.md').split()), README_WORDS)
 
+    def test_what_is_left_in_sources_is_counted(self):
+        found = [words for path in sources() if not path.startswith('tests')
+                 for words in source_pauses(path, markdown_text.read(path))]
+        counts = collections.Counter(words.split('"')[1].lower() for words in found)
+        print('Words in comments and messages that make readers pause: %d.' % len(found),
+              ', '.join('%d "%s"' % (count, words) for words, count in counts.most_common(20)))
 
     def test_comments_use_plain_words(self):
         paths = sources()
         self.assertIn(os.path.join('format', 'trace.proto'), paths)
-        self.assertEqual([], [found for path in paths for found in complaints(path)])
+        self.assertEqual([], [found for path in paths
+                              for found in riddles(path, markdown_text.read(path))])
 
 
 class Comments(unittest.TestCase):
@@ -125,6 +185,25 @@ class Comments(unittest.TestCase):
     def test_code_is_no_comment(self):
         self.assertEqual([], riddles('x.cc', 'f("//of which");\n// of\nint x;\n// which\n'))
         self.assertEqual([], riddles('x.py', 'f("# but for")\n# x is None\n'))
+
+
+class Pauses(unittest.TestCase):
+    def words(self, text):
+        return [words for words, _ in pauses(text)]
+
+    def test_words_are_found(self):
+        self.assertEqual(['nobody', 'meanwhile', 'lies'],
+                         self.words('What nobody sees meanwhile lies there.'))
+        self.assertEqual(['the begin', 'each 100 ms'],
+                         self.words('From the begin on it reads each 100 ms.'))
+        self.assertEqual(['gave back', 'Of'], self.words('Of these it gave back two.'))
+
+    def test_good_uses_are_left(self):
+        self.assertEqual([], self.words('So many rows that the begin column begins each of 3 runs.'))
+
+    def test_words_in_messages_count(self):
+        self.assertEqual(['x.cc:1: "Nobody": write "no thread", "it is unknown"'],
+                         source_pauses('x.cc', 'Print("Nobody waits.");'))
 
 
 class Sentences(unittest.TestCase):

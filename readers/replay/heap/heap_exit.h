@@ -1,4 +1,5 @@
-// When a run's program ended, as heap events tell: `pymemreport heap --leaks`.
+// When the program of a run ended, from heap events: `pymemreport heap
+// --leaks`.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_EXIT_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_EXIT_H_
 
@@ -10,28 +11,28 @@
 
 namespace pymemrun {
 
-// Not: the program was killed or still runs, or the file was cut. Without a
-// footer: an empty one.
+// Whether the run has the program's end. It lacks it if the program was killed
+// or still runs, or the file was cut. `footer` is empty if there is none.
 bool SawEnd(const Footer& footer);
 // "the program's end", or else "the last record".
 absl::string_view NameOfEnd(const Footer& footer);
 
-// The footer tells it. Where it does not, as in files of earlier versions and
-// such as were cut, this finds the last allocation below the frame that the
-// program began with, or below that of one of its threads. What comes after it
-// is the interpreter's end, which frees what the program keeps: exit handlers
-// and finalizers have outermost frames of their own. Not thread safe.
+// Finds the end of the program. The footer has it, except in files of earlier
+// versions and files that were cut. In these the end is the last allocation
+// below the frame that the program, or one of its threads, started with. After
+// it the interpreter shuts down, and frees what the program keeps: exit
+// handlers and finalizers have outermost frames of their own. Not thread safe.
 class HeapExitFinder final : public HeapReplay {
  public:
   HeapExitFinder() : interpreter_(&index()) {}
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void OnFooter(const Footer& footer) override;
-  // Everything up to this moment, which has a name, was the program's.
+  // The program's own time ends with this moment, which has a name.
   HeapMoment exit() const;
 
  private:
   enum Kind : uint8_t { kUnknown, kOther, kProgram };
-  // A stack's outermost frame, and how many it has.
+  // The outermost frame of a stack, and its number of frames.
   struct Root {
     uint32_t stack, frames;
   };
@@ -40,10 +41,11 @@ class HeapExitFinder final : public HeapReplay {
 
   InterpreterStacks interpreter_;
   std::vector<Kind> kinds_;  // by stack
-  std::vector<Root> roots_;  // by stack; frames 0: not known yet
-  Place program_;            // the function that it began with
+  std::vector<Root> roots_;  // by stack; 0 frames: not looked up yet
+  Place program_;            // the function that the program started with
   bool has_program_ = false;
-  uint64_t last_us_ = kEnd;  // of those allocations; kEnd: no such allocation
+  // time of the last such allocation; kEnd: there was none
+  uint64_t last_us_ = kEnd;
   uint64_t events_ = 0;
   Footer footer_;
 };

@@ -12,29 +12,29 @@
 
 namespace pymemrun {
 
-// Of samples of what came between two moments, and of what went. Where one
-// takes the other's place, as in a full cache, chance makes a rise at some
-// moment and line of many. That is why it counts for more: three errors of this
-// are four and a half of the sum.
+// The variance of a gain from samples: of the bytes allocated and freed between
+// two moments. If one replaces the other, as in a full cache, chance alone
+// makes some line of many rise at some moment. So the freed part is weighted:
+// three errors of this are four and a half of the sum.
 double VarianceOfGain(double came, double went);
 
 struct HeapHistoryOptions {
   GroupBy by = GroupBy::kLine;
   uint64_t interval_us = 0;            // 0: to be chosen
-  std::vector<uint64_t> moments = {};  // rising, from from_us on: these instead
+  std::vector<uint64_t> moments = {};  // ascending; replaces interval_us
   uint64_t from_us = 0;
   uint64_t to_us = HeapReplay::kEnd;
-  // What other threads have is of other places.
+  // Only these threads have places; the bytes of others are one row.
   std::string threads;
-  bool with_errors = false, with_gain_variance = false;  // of samples
+  bool with_errors = false, with_gain_variance = false;  // for sampled runs
 };
 
-// Takes the values at the moments given, or each interval from a moment on, and
-// at the end of the range or the run. Without either, at 60 to 120 moments. Not
-// thread safe.
+// Records the live bytes of each place at some moments, and at the end of the
+// range or of the run. The moments are given, or follow at an interval;
+// otherwise there are 60 to 120 of them. Not thread safe.
 class HeapHistoryReplay final : public HeapReplay {
  public:
-  // Moments at a given interval.
+  // The most moments at a given interval.
   static constexpr size_t kMaxMoments = 100000;
 
   explicit HeapHistoryReplay(const HeapHistoryOptions& options);
@@ -43,17 +43,18 @@ class HeapHistoryReplay final : public HeapReplay {
   // that each look at all of them takes long: the others were not taken.
   bool too_many() const { return too_many_; }
   ThreadFilter& threads() { return threads_; }
-  // Live bytes; places and the others add up to them. What tracing itself has
-  // and what C code has mapped are parts beside them, if any. REQUIRES:
-  // Finish() was called.
+  // Live bytes over time; places and "others" add up to it. Tracing's own
+  // memory and the mappings of C code are separate parts. REQUIRES: Finish()
+  // was called.
   Curves Result(const SeriesChoice& choice = {}) const;
 
  private:
-  // Values that are kept: places that come when there is no room are others.
+  // The most values kept. Places that appear after that are counted with the
+  // others.
   static constexpr size_t kMaxValues = size_t{1} << 25;
-  // Some ten seconds.
+  // Sources read at all moments together: some ten seconds.
   static constexpr uint64_t kMaxLooks = uint64_t{1} << 32;
-  // Without an interval: when there are so many moments every other goes.
+  // Without an interval, every other moment is dropped at this number.
   static constexpr size_t kMostChosen = 120;
 
   uint64_t OnStop(uint64_t stop_us) override;
@@ -75,7 +76,7 @@ class HeapHistoryReplay final : public HeapReplay {
   Curves curves_;  // without the places' series
   PlaceValues bytes_;
   PlaceValues variances_;  // or none
-  // Of what is alive at the last moment, by the step in which it came.
+  // Of what is alive at the last moment, by the step that allocated it.
   PlaceValues kept_variances_;
 };
 

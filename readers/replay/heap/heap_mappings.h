@@ -1,4 +1,4 @@
-// What C code has mapped and not unmapped. Used by HeapModel.
+// What C code has mapped and not unmapped yet. Used by HeapModel.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_MAPPINGS_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_MAPPINGS_H_
 
@@ -11,40 +11,41 @@
 
 namespace pymemrun {
 
-// A part of a mapping on its way to another address.
+// A part of a mapping that mremap is moving.
 struct MovedPart {
-  uint64_t distance;  // from the begin of what moves
+  uint64_t distance;  // bytes from the start of the moved range
   uint64_t bytes;
   uint32_t rate;
   uint64_t rate_bytes;
 };
 
-// Ranges of addresses. Unmapping knows nothing of what was mapped in one call:
-// it takes parts of it, or several at once. What is left of a mapping are its
-// parts; it is gone with the last one. Not thread safe.
+// Mapped ranges of addresses. One munmap may remove part of a mapping, or
+// several mappings at once. What is left of a mapping is kept as parts. The
+// mapping goes with its last part. Not thread safe.
 //
 // Memory: some 40 bytes for each part and 40 for each mapping.
 class HeapMappings {
  public:
   struct Mapping {
     uint32_t source;
-    uint32_t rate;        // HeapWeights number...
-    uint64_t rate_bytes;  // ...and the size, by which it was recorded
+    uint32_t rate;        // HeapWeights number of the rates...
+    uint64_t rate_bytes;  // ...and the size with which it was recorded
     uint64_t left_bytes;  // of all its parts
   };
   struct Part {
-    uint64_t end;  // behind it
+    uint64_t end;  // the first address above it
     uint32_t mapping;
   };
-  using Parts = absl::btree_map<uint64_t, Part>;  // by begin; none overlap
+  using Parts = absl::btree_map<uint64_t, Part>;  // by first address; disjoint
 
-  // One part, from `begin` on, of mapping.left_bytes. REQUIRES: left_bytes is
-  // not 0, and nothing of Remove(begin, left_bytes) is there.
+  // Adds a mapping as one part of mapping.left_bytes. REQUIRES: left_bytes is
+  // not 0, and the range has no other parts.
   void Add(uint64_t begin, const Mapping& mapping);
 
-  // Takes out what lies in `bytes` from `begin` on, by rising addresses. `gone`
-  // has the mapping as it was before and how much of it goes, at which
-  // distance from `begin`. Returns whether anything was there.
+  // Removes what is mapped in the `bytes` from `begin` on, by ascending
+  // addresses. Calls `gone` for each part: with the mapping as it was before,
+  // the distance of the part from `begin`, and its bytes. Returns whether
+  // anything was mapped there.
   using Gone = absl::FunctionRef<void(const Mapping& mapping, uint64_t distance,
                                       uint64_t bytes)>;
   bool Remove(uint64_t begin, uint64_t bytes, Gone gone);

@@ -5,15 +5,18 @@
 namespace pymemrun {
 namespace {
 
-// Blocks ahead whose memory is asked for: a large table is not in the cache.
+// The table exceeds the cache, so the slot of a block this far ahead is
+// prefetched.
 constexpr size_t kAhead = 12;
+// HeapModel::Block has 47 bits for a size.
 constexpr uint64_t kMostBytes = (uint64_t{1} << 47) - 1;
-// A moved range keeps so many parts apart; further parts are joined. The kernel
-// moves pages of one kind that lie side by side, so parts are few.
+// A moved range keeps at most this number of separate parts; further ones are
+// joined. The kernel merges adjacent mappings of one kind, so parts are few.
 constexpr size_t kMostMoved = 64;
-// Ids above are looked up in the hash table alone.
+// Larger ids use only the hash table, so that a malformed file cannot make a
+// table of any size.
 constexpr uint32_t kMaxTableId = 1 << 22;
-// The sources of SumUp().
+// The sources of SumUp(), by number.
 enum Sum : uint32_t { kNoRoom, kSum, kTracingSum, kReservedSum, kSums };
 
 }  // namespace
@@ -41,7 +44,7 @@ void HeapSources::LetIdleGo(uint64_t peak_number) {
     HeapSource& source = all_[number];
     const bool was_at_peak =
         source.kept_for == peak_number && source.kept.recorded != 0;
-    // Numbers that are free have allocated nothing.
+    // Unused numbers have allocated nothing.
     if (source.allocated.recorded == 0 || source.live.recorded != 0 ||
         source.temporary.recorded != 0 || was_at_peak || source.held) {
       continue;
@@ -52,6 +55,8 @@ void HeapSources::LetIdleGo(uint64_t peak_number) {
     source = HeapSource();
     free_.push_back(number);
   }
+  // Doubling the limit keeps the cost of all passes linear in the number of
+  // sources made.
   many_ = std::max(kMany, 2 * numbers_.size());
 }
 
@@ -117,7 +122,7 @@ void HeapModel::FreeAt(const HeapEvent& event) {
     blocks_.erase(found);
     return;
   }
-  // Files of format version 1 tell of a mapping's begin alone.
+  // Files of format version 1 record only the start of an unmapped range.
   const auto mapped = mappings_.parts().find(event.address);
   if (mapped == mappings_.parts().end()) {
     ++unmatched_frees_;
@@ -140,6 +145,7 @@ void HeapModel::Allocate(const HeapEvent& event) {
       temporary_limit_ == 0 ? step_ : ++AllocationsOf(event.thread);
   const auto [found, is_new] = blocks_.try_emplace(event.address, block);
   if (!is_new) {
+    // An allocation at the address of a live block: the block's free was lost.
     ++missed_frees_;
     Free(found->second);
     found->second = block;
@@ -154,6 +160,8 @@ void HeapModel::Allocate(const HeapEvent& event) {
   source.allocated.Add(block.size, weight);
   if (!source.counts()) return;
   live_.Add(block.size, weight);
+  // A new peak. Its number, not a copy of all sources, marks it: Change()
+  // copies a source only when it changes after the peak.
   if (live_.bytes <= peak_bytes_) return;
   peak_bytes_ = live_.bytes;
   peak_us_ = event.time_us;
@@ -179,7 +187,7 @@ void HeapModel::Map(const HeapEvent& event) {
   AddMapping(event.address, mapping);
 }
 
-// What is mapped there already: its free was lost.
+// What was mapped there before is gone: its unmapping was lost.
 void HeapModel::MakeRoomFor(const HeapEvent& event) {
   const bool was_there = mappings_.Remove(
       event.address, event.size,
@@ -230,7 +238,7 @@ void HeapModel::Unmap(const HeapEvent& range) {
   if (moves) moved_[range.thread] = std::move(moved);
 }
 
-// Where mremap has put what its thread's last moved range had.
+// mremap: the thread's last moved range arrives at its new address.
 void HeapModel::TakeMoved(const HeapEvent& event) {
   const auto found = moved_.find(event.thread);
   if (found == moved_.end()) return;
@@ -238,7 +246,7 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
   moved_.erase(found);
   const uint64_t size = std::min(event.size, kMostBytes);
   if (moved.empty() || size == 0) return;
-  // No kernel puts it there. Its parts would begin anew at address 0.
+  // The kernel never places it there; its parts would wrap around to address 0.
   if (event.address > UINT64_MAX - size) return;
   MakeRoomFor(event);
   for (size_t i = 0; i < moved.size(); ++i) {
@@ -249,7 +257,7 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
     mapping.source = SourceOf(event);
     mapping.rate = part.rate;
     mapping.rate_bytes = part.rate_bytes;
-    // The last one grows with the range.
+    // The last part takes what the range grew by.
     const bool is_last = i + 1 == moved.size();
     mapping.left_bytes = is_last ? room : std::min(part.bytes, room);
     AddMapping(event.address + part.distance, mapping);
@@ -290,6 +298,8 @@ uint32_t HeapModel::SourceOf(const HeapEvent& event) {
     if (key.allocator < HEAP_MMAP) key.code = 0;
     key.waits = 0;
   }
+  // Events of one stack mostly have one source: the last one of each stack is
+  // tried before the hash table.
   if (key.stack > kMaxTableId) return FindSource(key);
   if (key.stack >= last_of_stack_.size()) {
     last_of_stack_.resize(key.stack + 1 + last_of_stack_.size());
@@ -304,6 +314,7 @@ uint32_t HeapModel::FindSource(const HeapSource::Key& key) {
   if (number != 0) return number;
   if (sources_.are_many()) {
     sources_.LetIdleGo(peak_number_);
+    // Numbers were reused, so the last sources of stacks no longer hold.
     std::fill(last_of_stack_.begin(), last_of_stack_.end(), 0);
   }
   number = sources_.Make(key);
@@ -324,6 +335,7 @@ void HeapModel::BeginAnew() {
 }
 
 HeapSums HeapModel::Freed() const {
+  // Freed = allocated - live. Rounding may leave the difference just below 0.
   HeapSums sums = Allocated();
   sums.recorded -= live_.recorded;
   sums.bytes = std::fmax(sums.bytes - live_.bytes, 0);

@@ -1,20 +1,22 @@
-// Which blocks are alive and what they come to: replays the heap events of a
-// run.
+// Which blocks are alive, and how many bytes they have: replays the heap events
+// of a run.
 //
-// Each recorded block of `size` bytes stands for 1/p blocks (HeapWeights), so
-// the sums are estimates:
+// Each recorded block of `size` bytes stands for 1/p blocks (HeapWeights). So
+// the sums are estimates, by Horvitz and Thompson's formula for independent
+// draws:
 //   bytes = sum(size / p),                count = sum(1 / p),
 //   variance of bytes = sum(size^2 (1 - p) / p^2), of count sum((1 - p) / p^2)
-// (Horvitz and Thompson's for independent draws). Where every block is recorded
-// they are exact, the variances 0. A free takes away what its allocation added.
+// If every block was recorded they are exact, and the variances are 0. A free
+// subtracts what its allocation added.
 //
-// What C code has mapped is kept beside the blocks, by ranges of addresses. It
-// is reserved, and may never be touched: it is no part of what is alive.
-// Unmapping a part takes that part's bytes away; what is left keeps the weight
-// that the whole had, and is one block until its last part goes.
+// Mappings made by C code are kept apart from blocks, as ranges of addresses.
+// They are reserved, may never be touched, and do not count as alive. Unmapping
+// a part subtracts the bytes of the part. The rest keeps the weight of the
+// whole, and is one block until its last part goes.
 //
-// Memory: 24 bytes of a hash table for each live block, 80 for each mapping, 40
-// for each further part of one, 250 for each source; nothing for each event.
+// Memory: 24 bytes for each live block, 80 for each mapping, 40 for each
+// further part of one, 250 for each source. It does not grow with the number of
+// events.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_MODEL_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_MODEL_H_
 
@@ -40,7 +42,8 @@ class HeapModel {
   };
   struct Block {
     uint32_t source;
-    uint32_t sequence;  // of its thread's allocations, modulo 2^32, or its step
+    // the thread's allocation number, modulo 2^32, or the step
+    uint32_t sequence;
     uint64_t size : 47;
     uint64_t rate : 17;
   };
@@ -48,39 +51,43 @@ class HeapModel {
   HeapModel() : HeapModel(Limits()) {}
   explicit HeapModel(const Limits& limits);
 
-  // Counts as temporary what is freed before its thread has allocated `limit`
-  // times more. REQUIRES: nothing was added.
+  // Counts a block as temporary if it is freed before its thread has made
+  // `limit` more allocations. REQUIRES: nothing was added.
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
-  // What is allocated from now on is of this step. Not with CountTemporary().
+  // Later allocations belong to this step. Not together with CountTemporary().
   void BeginStep(uint32_t step) { step_ = step; }
   // Threads of libraries have a source for each line that waits for them, each
   // task sources of its own, or one. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
   void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
   HeapSources* mutable_sources() { return &sources_; }
-  // Tells apart what counts, tracing's own and what is reserved alone. Before.
+  // Keeps three sums instead of sources: live blocks, tracing's own, and
+  // mappings. REQUIRES: nothing was added.
   void SumUp();
-  // What this stack allocates is tracing's own: no part of live() and the peak.
+  // Allocations of this stack are tracing's own: not part of live() and the
+  // peak.
   void SetTracing(uint32_t stack);
-  // What this code maps is its caller's, as a block is; else it is a pool.
+  // What this code maps is charged to its caller, like a block; otherwise it is
+  // a pool.
   void SetBlockMapper(uint32_t code) { block_mappers_.insert(code); }
   void SetRates(const HeapRates& rates) { rate_ = weights_.NumberOf(rates); }
-  uint32_t rate() const { return rate_; }  // their HeapWeights number
-  // Events in the order of the file.
+  uint32_t rate() const { return rate_; }  // their number in HeapWeights
+  // REQUIRES: events in the order of the file.
   void Add(const HeapEvent* events, size_t count);
-  // What is alive is taken for allocated just now, and nothing came before.
+  // Treats what is alive as allocated just now, and forgets all counts before.
   void BeginAnew();
 
   const HeapSums& live() const { return live_; }  // without tracing's own
   HeapSums Allocated() const { return sources_.Allocated(); }
   HeapSums Freed() const;
-  // The highest live().bytes that there was, and when it was reached first.
+  // The highest live().bytes so far, and when it was first reached.
   double peak_bytes() const { return peak_bytes_; }
   uint64_t peak_us() const { return peak_us_; }
 
-  // By number of the source. Number 0 holds those that found no room.
+  // By number. Number 0 takes the blocks of sources that did not fit.
   const std::vector<HeapSource>& sources() const { return sources_.all(); }
-  // What was alive of a source at the peak.
+  // What was alive of a source at the peak: the copy that Change() made, or
+  // `live` if it has not changed since.
   const HeapSums& AtPeak(uint32_t source) const {
     const HeapSource& of = sources()[source];
     return of.kept_for == peak_number_ ? of.kept : of.live;
@@ -95,7 +102,7 @@ class HeapModel {
     return weights_.WeightOf(mapping.rate, mapping.rate_bytes);
   }
 
-  // Of what is recorded now.
+  // The weight of a block recorded now.
   double WeightNow(uint64_t size) const {
     return weights_.WeightOf(rate_, size);
   }
@@ -103,9 +110,10 @@ class HeapModel {
     return stack < tracing_.size() && tracing_[stack];
   }
 
-  // Frees of no known block; blocks whose free was lost.
+  // Frees of unknown blocks; blocks whose free was lost.
   uint64_t unmatched_frees() const { return unmatched_frees_; }
   uint64_t missed_frees() const { return missed_frees_; }
+  // Blocks and mappings that did not fit.
   uint64_t not_kept() const { return not_kept_; }
 
  private:
@@ -120,7 +128,8 @@ class HeapModel {
   void MakeRoomFor(const HeapEvent& event);
   uint32_t SourceOf(const HeapEvent& event);
   uint32_t FindSource(const HeapSource::Key& key);
-  // It is going to change.
+  // The source, which the caller is about to change. Keeps what it had at the
+  // peak.
   HeapSource& Change(uint32_t number);
   uint32_t& AllocationsOf(uint32_t thread);
 
@@ -129,7 +138,8 @@ class HeapModel {
   HeapMappings mappings_;
   absl::flat_hash_map<uint32_t, std::vector<MovedPart>> moved_;  // by thread
   HeapSources sources_;
-  std::vector<uint32_t> last_of_stack_;  // the source found last; 0: none yet
+  // by stack: the source found last; 0: none yet
+  std::vector<uint32_t> last_of_stack_;
   TaskOfEvent task_of_;
   WaitCursor waits_;
   bool joins_stacks_ = false, sums_up_ = false;

@@ -1,4 +1,4 @@
-// Which place each source of blocks is charged to.
+// The place that each source of blocks is charged to.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_PLACES_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_PLACES_H_
 
@@ -11,21 +11,22 @@
 
 namespace pymemrun {
 
-// Stacks with greater ids are not looked up: a stranger's file may have any.
+// Stacks with larger ids are not looked up: a malformed file may name any
+// number.
 inline constexpr uint32_t kMaxStack = 1 << 22;
 
-// "obj", "mem", "raw", "malloc", "mmap", "mremap"; "?" for one that this reader
-// does not know.
+// "obj", "mem", "raw", "malloc", "mmap", "mremap"; "?" for an unknown
+// allocator.
 absl::string_view HeapAllocatorName(HeapAllocator allocator);
 
-// Of `by` module, what Python asked for itself is "<python>".
+// Grouped by module, what Python allocated for itself is "<python>".
 Origin OriginOf(const HeapSource::Key& key);
-// With the task's name.
+// The same with the task's name.
 Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay);
 
-// Whose blocks the interpreter keeps for itself: those without a Python frame,
-// with frames of files `<frozen ...>` alone, and of what `site` does at the
-// start. Not thread safe; the replay must outlive it.
+// Stacks whose blocks the interpreter keeps for itself: without a Python frame,
+// with frames of `<frozen ...>` files alone, or below `site` at start-up. Not
+// thread safe. The index must outlive it.
 class InterpreterStacks {
  public:
   explicit InterpreterStacks(const RunIndex* index) : index_(*index) {}

@@ -1,4 +1,4 @@
-// What the commands for heap events share.
+// What the commands that read heap events share.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_READING_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_READING_H_
 
@@ -12,33 +12,34 @@
 
 namespace pymemrun {
 
-// Reads the file at `path`. False: there is nothing to report, which has been
-// said; *code is at least what the program is to exit with.
+// Reads the file at `path`. Returns false if there is nothing to report, and
+// has printed why. Raises *code to the exit status that the program should
+// have.
 bool ReadHeap(const std::string& path, const Console& console,
               HeapReplay* replay, int* code);
-// As ReadHeap(), of a file that is to be read again.
+// Like ReadHeap(), for a file that is read again later.
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
                    int* code);
 
-// Of the tasks that the sources are of. False: the file cannot be read.
+// Reads the names of the tasks that the sources belong to. Returns false if the
+// file cannot be read.
 bool ReadTaskNames(const HeapModel& model, TaskStepsReader* steps);
 
 // "the peak of RSS, 12.300 s".
 std::string MomentText(const HeapMoments& replay, size_t moment);
 // "live 1.2 GiB in 3,456 blocks at the peak of RSS, 12.300 s\n".
 std::string LiveText(const HeapMoments& replay, size_t moment);
-// Where most was alive, if that was another moment. REQUIRES: the whole run was
-// read.
+// The peak, if `replay` shows another moment. REQUIRES: the whole run was read.
 std::string PeakText(const HeapMoments& replay);
-// What --leaks begins with, of the sources that pass `keep`.
+// The heading of --leaks, for the sources that pass `keep`.
 std::string LeaksText(const HeapMoments& replay,
                       const std::function<bool(const HeapSource&)>& keep);
-// What these threads have of it; empty of all threads.
+// The share of these threads; empty if all threads are shown.
 std::string ThreadText(const HeapMoments& replay, ThreadFilter* threads);
-// What the bytes measure, and which report tells more.
+// What the bytes measure, and which report shows more.
 std::string MeaningText(const HeapMoments& replay);
-// Where RSS is far above what heap events tell of, and they do not tell of C
-// code's own memory: how to see it.
+// If RSS is far above the recorded blocks, and C code's own memory was not
+// recorded: how to record it.
 std::string RestText(const HeapMoments& replay);
 
 }  // namespace pymemrun

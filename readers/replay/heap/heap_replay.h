@@ -27,14 +27,14 @@ struct HeapMoment {
   enum Kind { kPeak, kEnd, kTime, kEvents };
   Kind kind = kPeak;
   uint64_t time_us = 0;  // kTime, kEvents
-  uint64_t events = 0;   // kEvents
-  // What people call it; empty: no more than a time.
+  uint64_t events = 0;   // kEvents: their number
+  // A name for people; empty: the time is all there is to say.
   std::string name = {};
-  // What the reading that found it tells of libraries' threads; or null.
+  // What an earlier reading knows of libraries' threads, or null.
   std::shared_ptr<const LibraryWaits> waits = {};
 };
 
-// What is to be done at moments of a reading. Not thread safe.
+// What to do at certain moments of a reading. Not thread safe.
 class MomentLooks {
  public:
   void Add(uint64_t time_us, std::function<void()> look) {
@@ -44,12 +44,12 @@ class MomentLooks {
         [](const Look& a, const Look& b) { return a.time_us > b.time_us; });
   }
   bool empty() const { return looks_.empty(); }
-  // When the next one is; of none the greatest number.
+  // When the next look is due; the largest number if there is none.
   uint64_t next_us() const {
     return empty() ? std::numeric_limits<uint64_t>::max()
                    : looks_.back().time_us;
   }
-  // Does all up to that moment.
+  // Makes all looks that are due by then, in the order of their times.
   void DoUntil(uint64_t time_us) {
     for (; !empty() && next_us() <= time_us; looks_.pop_back()) {
       looks_.back().look();
@@ -64,14 +64,16 @@ class MomentLooks {
   std::vector<Look> looks_;  // the next one last
 };
 
-// What stands for what C code has mapped, where no page events tell of it.
+// The name of C code's mappings where no page events show which part is
+// resident.
 inline constexpr char kReserved[] = "<reserved, not known to be touched>";
 
-// Not thread safe.
+// Reads a run's heap events into a HeapModel, and stops at moments. Not thread
+// safe.
 class HeapReplay : public ReplayVisitor {
  public:
-  // Stops at `first_stop_us` first. Reads to the run's end, or only until there
-  // is no further stop.
+  // Stops at `first_stop_us` first. `to_end`: reads to the run's end, even
+  // after the last stop.
   explicit HeapReplay(uint64_t first_stop_us = kEnd, bool to_end = true)
       : next_stop_us_(first_stop_us), to_end_(to_end) {}
 
@@ -82,8 +84,8 @@ class HeapReplay : public ReplayVisitor {
   bool OnRows(const Row*, size_t) override { return !done_; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
   bool wants_inherited() const override { return inherits_; }
-  // Without what a forked process began with: as its pages tell, that was there
-  // before tracing.
+  // Ignores blocks inherited from the parent process; page events count them as
+  // "before tracing". To be called before reading.
   void BeginWithNothing() { inherits_ = false; }
   void Inherit(const HeapEvent* events, size_t count) override {
     model_.Add(events, count);
@@ -95,8 +97,8 @@ class HeapReplay : public ReplayVisitor {
   void OnFooter(const Footer& footer) override;
   void Finish() override;
 
-  // Calls `look` once all up to `time_us` (kEnd: the end) is in the model, and
-  // reads as far. Before reading.
+  // Calls `look` once everything up to `time_us` is in the model (kEnd: the
+  // end), and reads at least that far. To be called before reading.
   void LookAt(uint64_t time_us, std::function<void()> look) {
     looks_.Add(time_us, std::move(look));
   }
@@ -106,10 +108,12 @@ class HeapReplay : public ReplayVisitor {
   void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
     model_.KnowWaits(WaitCursor(std::move(waits)));
   }
-  // By these, which must outlive it. Before reading. `let_go`: see HeapSources.
+  // Splits sources by these tasks' steps, which must outlive it. To be called
+  // before reading. `let_go`: see HeapSources.
   void TellTasksApart(const TaskStepsReader* tasks, bool with_stacks = false,
                       HeapSources::LetGo let_go = nullptr);
-  void TellTasksApartAs(const HeapReplay& other);  // of the same file
+  // `other` reads the same file
+  void TellTasksApartAs(const HeapReplay& other);
   absl::string_view TaskLabel(uint32_t task) const;
   // The run was made with heap events.
   bool has_heap_events() const { return has_heap_events_; }
@@ -121,14 +125,17 @@ class HeapReplay : public ReplayVisitor {
   const HeapRates& rates() const { return rates_; }  // the latest
   uint64_t rate_changes() const { return rate_changes_; }
   const HeapUnseen& unseen() const { return unseen_; }
-  uint64_t last_us() const { return last_us_; }  // as far as it was read
+  // the last moment that was read
+  uint64_t last_us() const { return last_us_; }
   uint64_t lost_events() const { return lost_events_; }
-  // As it was read last before that moment, or else first; 0: it was not read.
+  // RSS in bytes, at the last reading before that moment, or else at the first
+  // one. 0: it was never read.
   uint64_t RssNear(uint64_t time_us) const;
 
  protected:
-  // Everything up to `stop_us`, it included, is in the model. Returns the next
-  // stop, which is later, or kEnd. Stops behind the run's end do not come.
+  // Called once everything up to and including `stop_us` is in the model.
+  // Returns the next stop, which must be later, or kEnd. Stops after the run's
+  // end are not made.
   virtual uint64_t OnStop(uint64_t stop_us) { return kEnd; }
   HeapModel& mutable_model() { return model_; }
   void EndAt(uint64_t time_us) {
@@ -164,19 +171,19 @@ class HeapReplay : public ReplayVisitor {
   HeapSources::LetGo let_go_;
 };
 
-// What was alive at one or two moments.
+// What was alive at one or two moments. Not thread safe.
 class HeapMoments final : public HeapReplay {
  public:
-  // Reads `to_end` of the run, or only as far as is needed. REQUIRES: one or
-  // two moments; one, if it is kEvents.
+  // Reads the whole run if `to_end`, else only as far as is needed. REQUIRES:
+  // one or two moments; only one if it is of kind kEvents.
   explicit HeapMoments(std::vector<HeapMoment> moments, bool to_end = false);
   void CountTemporary(uint32_t limit) { mutable_model().CountTemporary(limit); }
   bool OnHeap(const HeapEvent* events, size_t count) override;
 
-  // By source, which may be fewer than all: the others had nothing. REQUIRES:
-  // Finish() was called.
+  // Sums by source. It may be shorter than sources(): the rest had nothing
+  // alive. REQUIRES: Finish() was called.
   std::vector<HeapSums> SumsAt(size_t moment) const;
-  // When it was; a moment after the end is the end.
+  // The moment's time; a moment after the end is the end.
   uint64_t TimeOf(size_t moment) const;
   const HeapMoment& moment(size_t i) const { return moments_[i]; }
 
@@ -185,8 +192,8 @@ class HeapMoments final : public HeapReplay {
 
   const std::vector<HeapMoment> moments_;
   const std::vector<uint64_t> stops_us_;
-  std::vector<std::vector<HeapSums>> sums_;  // at each stop that came
-  uint64_t events_left_;                     // of kEvents
+  std::vector<std::vector<HeapSums>> sums_;  // at each stop that was made
+  uint64_t events_left_;                     // until the stop of kEvents
 };
 
 }  // namespace pymemrun

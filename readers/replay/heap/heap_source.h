@@ -1,4 +1,5 @@
-// Where blocks come from, and what they come to. Used by HeapModel.
+// The sources of blocks: what they allocated and what is alive. Used by
+// HeapModel.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_SOURCE_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_SOURCE_H_
 
@@ -14,12 +15,12 @@
 
 namespace pymemrun {
 
-// The task that an allocation is of; 0: none.
+// Returns the task that made an allocation; 0: no task.
 using TaskOfEvent = std::function<uint32_t(const HeapEvent& event)>;
 
-// What some blocks come to, see HeapModel.
+// Sums over blocks. See HeapModel for the estimates.
 struct HeapSums {
-  uint64_t recorded = 0;  // blocks that the file tells of
+  uint64_t recorded = 0;  // blocks in the file
   double bytes = 0, count = 0;
   double bytes_variance = 0, count_variance = 0;
 
@@ -34,9 +35,9 @@ struct HeapSums {
     bytes_variance += size_bytes * size_bytes * variance;
     count_variance += variance;
   }
-  // REQUIRES: it was added.
+  // REQUIRES: a block of this size and weight was added.
   void Remove(uint64_t size, double weight) {
-    // Nothing is left of rounding once all are gone.
+    // Rounding errors do not outlive the last block.
     if (--recorded == 0) {
       *this = HeapSums();
       return;
@@ -49,7 +50,7 @@ struct HeapSums {
     bytes_variance -= size_bytes * size_bytes * variance;
     count_variance -= variance;
   }
-  // What was added with `from` bytes has only `to` left; of none it is gone.
+  // A block of `from` bytes shrinks to `to`; at 0 it is removed.
   void Shrink(uint64_t from, uint64_t to, double weight) {
     if (to == 0) return Remove(from, weight);
     const auto before = static_cast<double>(from);
@@ -70,7 +71,7 @@ struct HeapSums {
   double CountError() const { return std::sqrt(std::fmax(count_variance, 0)); }
 };
 
-// A stack that allocates on a thread, from one allocator.
+// Where blocks come from: a stack, on a thread, from one allocator.
 struct HeapSource {
   // Ids are those of the run file.
   struct Key {
@@ -94,42 +95,44 @@ struct HeapSource {
   };
 
   Key key;
-  bool tracing = false;   // tracing's own, not the program's
-  bool reserved = false;  // what C code has mapped: addresses, not memory
-  // Of these, a library's own stock, whose use nobody else knows.
+  bool tracing = false;   // allocated by tracing itself
+  bool reserved = false;  // mapped by C code: addresses, not memory
+  // A reserved source that is a library's own pool: how it is used is unknown.
   bool pool = false;
-  bool held = false;  // not to be let go
+  bool held = false;  // never let go
   HeapSums live;
-  HeapSums allocated;  // since the run's begin
-  HeapSums temporary;  // of these, see HeapModel::CountTemporary()
-  // `live` as it was at the peak of this number, if it has changed since.
+  HeapSums allocated;  // since the run's start
+  HeapSums temporary;  // freed soon; see HeapModel::CountTemporary()
+  // `live` at the peak with this number, if it has changed since.
   uint64_t kept_for = 0;
   HeapSums kept;
 
-  // Whether what is alive of it are live bytes of the program.
+  // Whether its live blocks count as live bytes of the program.
   bool counts() const { return !tracing && !reserved; }
 };
 
-// The sources of a model, by number. Number 0 holds those that found no room.
+// The sources of a model, by number. Number 0 takes the blocks of sources that
+// did not fit. Not thread safe.
 class HeapSources {
  public:
   using LetGo = std::function<void(const HeapSource&)>;
 
   explicit HeapSources(size_t most) : most_(most), all_(1) {}
-  // From now on those that have nothing alive, and had nothing at the peak, are
-  // given to `let_go` now and then, and their numbers to others...
+  // From now on idle sources are passed to `let_go` from time to time, and
+  // their numbers are reused. Idle: nothing is alive, and nothing was at the
+  // peak.
   void set_let_go(LetGo let_go) { let_go_ = std::move(let_go); }
   std::vector<HeapSource>& all() { return all_; }
   const std::vector<HeapSource>& all() const { return all_; }
-  // ...but not those that have something alive now.
+  // Exempts the sources that have live blocks now.
   void HoldLive();
-  // 0: no source has this key.
+  // Returns 0 if no source has this key.
   uint32_t Find(const HeapSource::Key& key) const;
   bool are_many() const { return let_go_ && numbers_.size() >= many_; }
-  // Lets go of those with nothing alive, now or at the peak of this number.
+  // Lets idle sources go; `peak_number` is that of the current peak.
   void LetIdleGo(uint64_t peak_number);
-  uint32_t Make(const HeapSource::Key& key);  // 0: there is no room
-  // What the program allocated, with those that were let go.
+  uint32_t Make(const HeapSource::Key& key);  // 0: it does not fit
+  // What the program allocated, including sources that were let go.
   HeapSums Allocated() const;
   void BeginAnew();  // see HeapModel
 
@@ -141,7 +144,7 @@ class HeapSources {
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
   LetGo let_go_;
   std::vector<uint32_t> free_;  // numbers
-  HeapSums gone_;               // what counts of those that were let go
+  HeapSums gone_;               // what the sources let go had allocated
   size_t many_ = kMany;
 };
 

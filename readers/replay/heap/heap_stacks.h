@@ -11,21 +11,21 @@
 namespace pymemrun {
 
 struct HeapTreeOptions {
-  // The innermost frames are the outermost, with their callers below them.
+  // Trees start with the innermost frames; callers are below them.
   bool inverted = false;
   bool folds_imports = false;          // see PlaceTree
-  bool of_variances = false;           // its counts are variances of bytes
+  bool of_variances = false;           // counts are variances of bytes
   HeapRowsMaker::Keep keep = nullptr;  // null: all sources
 };
-// A call tree of the blocks at a replay's first moment, without tracing's own.
-// By thread the outermost frames are threads. The replay must outlive it.
-// REQUIRES: kLine, kFunction, kFile or kThread.
+// A call tree of the blocks alive at the replay's first moment, without
+// tracing's own. Grouped by thread, the outermost frames are threads. The
+// replay must outlive it. REQUIRES: `by` is kLine, kFunction, kFile or kThread.
 PlaceTree HeapTree(GroupBy by, const HeapMoments& replay,
                    const HeapTreeOptions& options = {});
 
-// An array with an object for each stack, thread and allocator that passes
-// `keep` (null: all), most bytes first, `limit` of them (0: all); frames are
-// the outermost first, as many of them as FrameBudget lets.
+// Prints a JSON array with an object for each stack, thread and allocator that
+// passes `keep` (null: all). Most bytes come first, at most `limit` objects (0:
+// all). Frames are listed from the outermost on, as many as FrameBudget allows.
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
                        const HeapRowsMaker::Keep& keep, OutputBuffer* output);
 

@@ -13,7 +13,7 @@ namespace pymemrun {
 class HeapSizes final : public HeapReplay {
  public:
   bool OnHeap(const HeapEvent* events, size_t count) override;
-  // Of a sampled run as estimated.
+  // Estimates, if the run was sampled.
   HeapSizeBins Bins() const;
   using Sums = std::array<HeapSums, HeapSizeBins().size()>;
   const Sums& sums() const { return sums_; }

@@ -1,5 +1,5 @@
-// What is alive at a moment, all together and in order. Used by reports of the
-// heap.
+// What is alive at a moment: in total, and sources by size. Used by reports of
+// the heap.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_TOTALS_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_TOTALS_H_
 
@@ -10,7 +10,7 @@
 
 namespace pymemrun {
 
-// What sums by source come to.
+// Sums over all sources.
 struct HeapTotals {
   HeapSums live;      // without tracing's own and what is reserved
   HeapSums tracing;   // tracing's own
@@ -18,7 +18,7 @@ struct HeapTotals {
 };
 HeapTotals TotalsOf(const HeapModel& model, const std::vector<HeapSums>& sums);
 
-// The sources that have some of the live bytes, most bytes first.
+// The sources with live bytes, most bytes first.
 std::vector<size_t> SourcesByBytes(const HeapModel& model,
                                    const std::vector<HeapSums>& sums);
 

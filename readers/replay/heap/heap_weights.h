@@ -1,4 +1,4 @@
-// For how many blocks each recorded one stands, as HeapRates says.
+// How many blocks each recorded block stands for, by HeapRates.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_HEAP_WEIGHTS_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_HEAP_WEIGHTS_H_
 
@@ -12,11 +12,10 @@
 
 namespace pymemrun {
 
-// What a place may have without a sample of it: whoever says that it has no
-// more is wrong in one of 20 cases at most. The count is that of the smallest
-// blocks.
+// What a place may hold without any sample of it: in at most one of 20 cases it
+// holds more. The count is for the smallest blocks.
 struct HeapUnseen {
-  // Infinite where blocks of some sizes are never recorded.
+  // Infinite if blocks of some size are never recorded.
   double bytes = 0, count = 0;
 
   void TakeMost(const HeapUnseen& other) {
@@ -25,21 +24,20 @@ struct HeapUnseen {
   }
 };
 
-// n blocks of probability p all remain unseen with a chance of (1 - p)^n; this
-// is the n, over all sizes, for which that is 1/20.
+// All of n blocks with probability p remain unseen with a chance of (1 - p)^n.
+// The result is the n, over all sizes, at which this is 1/20.
 HeapUnseen UnseenAt(const HeapRates& rates);
 
-// Rates have numbers; number 0 records everything. Not thread safe.
+// Numbers the rates of a run; number 0 records everything. Not thread safe.
 class HeapWeights {
  public:
-  // Different rates beyond so many are taken for the last of these.
+  // Rates that do not fit are replaced by the last one.
   static constexpr uint32_t kMaxRates = 1 << 17;
 
   HeapWeights() : rates_(1) {}
-  // The number of these rates: the same for equal ones.
+  // Equal rates have the same number.
   uint32_t NumberOf(const HeapRates& rates);
-  // 1 / p of a block of this size that was recorded at these rates; 1 where p
-  // is 0 by these rates.
+  // 1 / p for a recorded block of this size; 1 if p is 0 by these rates.
   double WeightOf(uint32_t number, uint64_t size) const {
     return number == 0 ? 1 : SampledWeight(rates_[number], size);
   }

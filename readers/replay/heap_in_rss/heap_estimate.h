@@ -1,4 +1,4 @@
-// What samples of the heap come to in resident memory.
+// Estimates which part of resident memory the sampled blocks of the heap take.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_ESTIMATE_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_ESTIMATE_H_
 
@@ -10,35 +10,39 @@
 
 namespace pymemrun {
 
-// Of what a source has alive, in bytes.
+// The resident part of what a source has alive.
 struct HeapPart {
   double bytes = 0;
-  double before_bytes = 0;  // of these: in pages that were there before tracing
-  double variance = 0;  // of bytes: of samples, and of what nobody looked at
+  double before_bytes = 0;  // the part of it in pages from before tracing
+  double variance = 0;  // of bytes: from sampling, and from what no scan saw
 };
 
-// By HeapModel::sources(). A recorded block stands for the resident part of as
-// many blocks as its rate says, each with what its allocator rounds up. What
-// lies in pools of libraries is no part of it, see FindPools(). All
-// together come to `room_bytes` at most, and to `before_bytes` in pages from
-// before tracing: what is estimated beyond that is not there. Without page
-// events each block counts whole, there is no bound, and nothing is said of
-// mappings: nobody knows whether they were touched. `unseen_bytes`: so much
-// more was there than the pages say, as where a peak came between two scans. It
-// lies in what blocks have beyond their known pages, of small ones first, and
-// is part of room_bytes. REQUIRES: both are of one file and moment.
+// The result is by HeapModel::sources(). A recorded block stands for the
+// resident part of as many blocks as its rate says, including what its
+// allocator rounds up. Blocks in pools of libraries are left out, see
+// FindPools().
+//
+// All parts together have at most `room_bytes`, and at most `before_bytes` of
+// it in pages from before tracing: an estimate beyond that is wrong. Without
+// page events each block counts whole, there is no bound, and mappings are left
+// out, because it is unknown whether they were touched.
+//
+// `unseen_bytes` is resident memory, part of room_bytes, that the pages do not
+// show, for instance at a peak between two scans. It is spread over the parts
+// of blocks outside their known pages, small blocks first. REQUIRES: both
+// replays are of one file and moment.
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            const HeapModel& heap,
                                            double room_bytes,
                                            double before_bytes,
                                            double unseen_bytes = 0);
 
-// Charges pages to blocks that were sampled, and pools to whoever touched them.
-// A page then says nothing of the blocks in it. So anonymous memory is taken
-// together: what the samples come to is the blocks', and the rest is slack.
-// Where C code's blocks were not recorded, and somebody saw who touched the
-// pages, the rest stays with them. Pages of files and stacks stay with whoever
-// brought them. REQUIRES: as above.
+// Charges pages to sampled blocks, and pools to the code that touched them. A
+// page does not show which blocks are in it if most are unrecorded. So
+// anonymous memory is treated as a whole: the blocks get what the samples
+// estimate, and the rest is slack. If C code's blocks were not recorded, but
+// page faults were, the rest stays with the code that touched it. So do pages
+// of files and stacks. REQUIRES: as above.
 HeapCharges EstimateCharges(const ResidentReplay& pages,
                             const HeapReplay& heap);
 

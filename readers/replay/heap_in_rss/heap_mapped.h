@@ -1,4 +1,4 @@
-// What C code has mapped, as reports of live blocks show it beside these.
+// The mappings of C code, as reports of live blocks show them.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_MAPPED_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_MAPPED_H_
 
@@ -11,19 +11,18 @@
 
 namespace pymemrun {
 
-// What is resident of it at the replay's first moment, in bytes by source, as
-// `pymemreport resident --owner heap` has it. Reads the file again, several
-// times, if there is something to find.
-// Nothing: the file has no page events, or could not be read. REQUIRES:
-// `replay` has read it.
+// Their resident bytes at the replay's first moment, by source, as `pymemreport
+// resident --owner heap` reports them. Reads the file again, several times, if
+// there is something to find. Returns nothing if the file has no page events or
+// cannot be read. REQUIRES: `replay` has read the file.
 std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
                                                       RereadFile* file);
 
-// The line that says how much is reserved, and what of it is resident as far as
-// that is known; empty where there is nothing.
+// A line with the reserved bytes, and the resident part of them if it is known.
+// Empty if nothing is mapped.
 std::string MappedText(const HeapMoments& replay,
                        const std::optional<std::vector<double>>& resident);
-// The line of reports that show the stacks of blocks, and look at no pages.
+// The same line for reports of blocks' stacks, which do not read pages.
 std::string ReservedText(const HeapMoments& replay);
 
 }  // namespace pymemrun

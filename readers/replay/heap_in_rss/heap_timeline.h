@@ -1,4 +1,4 @@
-// RSS over time, beside the heap or threads: `pymemreport timeline`.
+// RSS over time, shown with the heap or with threads: `pymemreport timeline`.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_TIMELINE_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_HEAP_TIMELINE_H_
 
@@ -10,8 +10,9 @@
 
 namespace pymemrun {
 
-// RSS at each of some moments: of a run with page events as the model has it,
-// else the latest of the rows and of what was read each 250 ms.
+// RSS at each of some moments. With page events it is that of the model;
+// otherwise the latest of the rows and of the readings every 250 ms. Not thread
+// safe.
 class RssAtMoments final : public ResidentReplay {
  public:
   RssAtMoments(std::vector<uint64_t> time_us, Hindsight hindsight);
@@ -30,7 +31,7 @@ class RssAtMoments final : public ResidentReplay {
   };
   const std::vector<uint64_t> time_us_;
   std::vector<uint64_t> rss_bytes_;
-  std::vector<uint64_t> reading_us_;  // when that was read
+  std::vector<uint64_t> reading_us_;  // times of the readings
   uint64_t last_reading_us_ = 0;
   std::vector<Reading> row_;  // the latest row at each moment
   Reading last_row_;

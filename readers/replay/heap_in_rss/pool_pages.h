@@ -1,4 +1,4 @@
-// Whose doing the memory in pools of C libraries is.
+// Charges the memory in pools of C libraries to the code that touched it.
 #ifndef PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_POOL_PAGES_H_
 #define PYMEMRUN_READERS_REPLAY_HEAP_IN_RSS_POOL_PAGES_H_
 
@@ -12,32 +12,32 @@
 
 namespace pymemrun {
 
-// Resident bytes that a toucher has in what a library has mapped.
+// Resident bytes that one owner touched in a library's mappings.
 struct PoolPart {
   uint32_t owner;   // ResidentModel::owners()
-  uint32_t mapper;  // MappingDef.id of the code that mapped it; 0: not known
+  uint32_t mapper;  // MappingDef.id of the code that mapped it; 0: unknown
   double bytes = 0;
-  double variance = 0;  // of bytes, where mappings were sampled
+  double variance = 0;  // of bytes, if mappings were sampled
 };
 
-// A library maps much at once, for whoever needs some of it later. So the line
-// whose call it was does not hold what others touch there, and nobody outside
-// knows how much of it is in use. Where recorded blocks lie in what a library
-// has mapped, it is the program's malloc: what the blocks leave is free, and no
-// part of this. Without what was there before tracing. Takes a logarithm of
-// time for each block, where there are pools. REQUIRES: both are of one file
-// and moment.
+// A library maps much memory at once, for whichever code needs some later. So
+// the line whose call mapped it is not charged with what others touch there,
+// and how much of the pool is in use is unknown. If recorded blocks are in a
+// library's mapping, it belongs to the program's malloc: the rest of it is free
+// memory, and not a pool. Memory from before tracing is left out. If there are
+// pools, each block takes logarithmic time. REQUIRES: both are of one file and
+// moment.
 std::vector<PoolPart> FindPools(const ResidentReplay& pages,
                                 const HeapModel& heap);
 
-// The part of `unseen_bytes`, which came since the last scan, that seems to lie
-// in pools: at most what the next scan finds there. No scan has seen it yet, so
-// PoolPart.owner is 0.
+// The part of `unseen_bytes`, which came since the last scan, that seems to be
+// in pools: at most what the next scan finds there. PoolPart.owner is 0, as no
+// scan has seen it yet.
 std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
                                       const HeapModel& heap,
                                       double unseen_bytes);
 
-// "libarrow" of "/usr/lib/libarrow.so.2600"; "?" of no path.
+// "libarrow" for "/usr/lib/libarrow.so.2600"; "?" for an empty path.
 std::string LibraryName(absl::string_view mapping);
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// What every command for page events begins with: where RSS was highest.
+// Finds when RSS was highest. Every command that reads page events starts with
+// this.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_FIND_PEAK_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_FIND_PEAK_H_
 
@@ -14,47 +15,50 @@
 
 namespace pymemrun {
 
-// Reads a run once, from its begin, into visitors, and finishes them. False:
-// nothing could be read.
+// Reads a run once, from its start, into visitors, and calls their Finish().
+// Returns false if nothing could be read.
 using ReadRun = std::function<bool(absl::Span<ReplayVisitor* const>)>;
-// By what reads one visitor: a reading for each.
+// Reads with a function that takes one visitor: once for each visitor.
 ReadRun OneByOne(std::function<bool(ReplayVisitor*)> read);
-// Of a file that outlives it.
+// Reads this file, which must outlive the result.
 ReadRun ReadingOf(RereadFile* file);
 
-// A time in which RSS was high: it stayed within 64 KiB, or rose unseen.
+// A time during which RSS was high: it stayed within 64 KiB, or rose unseen.
 struct RssStretch {
   uint64_t begin_us, end_us;
-  uint64_t bytes;           // the most
-  uint64_t fell_bytes = 0;  // so much lower it was at the end
-  uint64_t rose_bytes = 0;  // so much lower it was at the begin
+  uint64_t bytes;           // the most in that time
+  uint64_t fell_bytes = 0;  // the fall from `bytes` to the end
+  uint64_t rose_bytes = 0;  // the rise from the start to `bytes`
 };
 
-// Finds the moment of the highest RSS: as statm had it, or between two readings
-// as the page events tell, but never above the VmHWM that was read next. Where
-// that has risen above all that is known, RSS was as high at a time that nobody
-// saw; it is told of the moment at which the most was known to be there. Where
-// RSS stayed within a hundredth of that, the moment is chosen at which most was
-// known, RSS less what is unattributed: the peak itself, or when the kernel had
-// said what is resident. Shortly after a system call began to fill memory
-// most of it has no owner yet.
+// Finds the moment of the highest RSS: as statm reported it, or between two
+// readings by the page events, but never above the VmHWM that was read next.
+//
+// If VmHWM exceeds all that is known, RSS was that high at an unknown time. The
+// peak is then placed at the moment with the highest known RSS.
+//
+// Several moments may be within 1 % of the peak. The one with the least
+// unattributed RSS is chosen: the peak itself, or a moment at which the kernel
+// was asked. Right after a system call starts to fill memory, most of it has no
+// owner yet.
 class PeakFinder : public ResidentReplay {
  public:
-  // Heap events tell of waits for libraries, and of growth where pages were
-  // scanned. They are many: a first reading does without.
+  // `reads_heap`: also reads heap events, which show waits for libraries and,
+  // where pages were scanned, growth. They are many, so a first reading goes
+  // without.
   explicit PeakFinder(Hindsight hindsight = {}, bool reads_heap = false)
       : ResidentReplay(kEnd, std::move(hindsight)), reads_heap_(reads_heap) {}
-  // Of the whole run: reads it once more where that changes what was resident
-  // when. Null: nothing could be read.
+  // Reads the whole run, and once more if hindsight changes what was resident.
+  // Returns null if nothing could be read.
   template <typename Finder>
   static std::unique_ptr<Finder> Read(const ReadRun& read);
 
   // REQUIRES: Finish() was called.
   uint64_t peak_us() const { return peak_us_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
-  // Not: VmHWM alone tells of it.
+  // False if only VmHWM shows it.
   bool peak_was_seen() const { return !peak_unseen_; }
-  // When RSS was so high that it cannot be told from the peak, by time.
+  // The times, in order, at which RSS cannot be distinguished from the peak.
   const std::vector<RssStretch>& high() const { return high_; }
   Hindsight hindsight() const override;
   bool OnRows(const Row* rows, size_t count) override;
@@ -65,7 +69,8 @@ class PeakFinder : public ResidentReplay {
   bool OnHeap(const HeapEvent* events, size_t count) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   void Finish() override;
-  // Heap events may tell of more waits: a WaitReader is to read them.
+  // Whether heap events may show more waits, so that a WaitReader must read
+  // them.
   bool NeedsWaits() const {
     return saw_heap_ && !reads_heap_ && index().threads() > 1;
   }
@@ -89,25 +94,26 @@ class PeakFinder : public ResidentReplay {
   void KeepHigh();
   static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
 
-  // What went at once, and may have been huge pages.
+  // Blocks that were removed at once, and may have been huge pages.
   struct GoneBlocks {
     std::vector<LateArrival> blocks;
     uint64_t from_us, to_us;
-    uint64_t rss_bytes, more_bytes;  // known just before; if they were
+    // known just before the removal; with whole huge pages
+    uint64_t rss_bytes, more_bytes;
   };
 
   const bool reads_heap_;
   bool saw_heap_ = false;
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
-  uint64_t peak_known_bytes_ = 0;  // less what is unattributed then
+  uint64_t peak_known_bytes_ = 0;  // without what was unattributed then
   bool peak_unseen_ = false;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
   uint64_t high_known_bytes_ = 0;          // likewise
   std::vector<RssStretch> high_;
-  uint64_t taken_us_ = 0;  // VmHWM was read
+  uint64_t taken_us_ = 0;  // when VmHWM was read
   uint64_t last_hwm_bytes_ = 0;
-  // The moment at which the kernel was asked, RSS was almost as high, and most
-  // of it was known.
+  // The latest moment at which the kernel was asked while RSS was almost as
+  // high, and most of it was known.
   uint64_t known_us_ = 0, asked_bytes_ = 0, known_bytes_ = 0;
   std::vector<GoneBlocks> gone_;  // since the last reading
   WaitFinder finder_{&index()};
@@ -128,11 +134,11 @@ std::unique_ptr<Finder> PeakFinder::Read(const ReadRun& read) {
   return read({finder.get()}) ? std::move(finder) : nullptr;
 }
 
-// Reads the file for its peak, and for what else a reading after that may know
-// beforehand. Null: nothing could be read.
+// Reads the file for its peak, and for the hindsight that later readings use.
+// Returns null if nothing could be read.
 std::unique_ptr<PeakFinder> FindPeak(RereadFile* file);
 
-// Says that the run has no page events, if so it is.
+// If the run has no page events, prints this and returns true.
 bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
                      const Console& console);
 

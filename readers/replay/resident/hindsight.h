@@ -1,5 +1,5 @@
-// What a first reading of a run file tells of earlier moments: for the readings
-// after it.
+// What a first reading of a run file finds out about earlier moments, for the
+// readings after it.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_HINDSIGHT_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_HINDSIGHT_H_
 
@@ -14,29 +14,30 @@ namespace pymemrun {
 
 // Pages that came together with another page, as the kernel showed only later.
 struct LateArrival {
-  uint64_t time_us;     // when the other came
-  uint64_t with;        // the other
-  uint64_t begin, end;  // of the pages, the other included
+  uint64_t time_us;     // when the other page came
+  uint64_t with;        // the other page's number
+  uint64_t begin, end;  // page numbers; the range includes `with`
 };
 
-// From one look at RSS to another.
+// The time between two readings of RSS.
 struct RssSpan {
   uint64_t from_us, to_us;
-  uint64_t from_bytes, to_bytes;  // of RSS
+  uint64_t from_bytes, to_bytes;  // RSS at both times
 };
 
-// RSS grew by so many bytes between two events, at the stack of the second.
+// RSS grew by `bytes` between two events; the second one has the stack.
 struct SeenGrowth {
   uint64_t from_us, to_us;
   uint64_t bytes;
   uint32_t stack, thread;
-  uint64_t rss_bytes = 0;  // then, at to_us; 0: it is not known
+  uint64_t rss_bytes = 0;  // RSS at to_us; 0: unknown
   uint32_t waits = 0;      // see Origin
-  uint32_t own = 0;        // of these two: the stack down to an own line
+  uint32_t own = 0;        // the stack down to the own line, from these two
   bool imports = false;
-  bool sure = true;  // of the own line: it was in a call all that time
+  bool sure = true;  // the own line ran during all that time
 
-  // As much of it as came within the span: as RSS tells, or else by time.
+  // The part that came within the span: by RSS if it is known, otherwise in
+  // proportion to time.
   double BytesWithin(const RssSpan& span) const {
     const uint64_t begin_us = std::max(from_us, span.from_us);
     const uint64_t end_us = std::min(to_us, span.to_us);
@@ -53,17 +54,18 @@ struct SeenGrowth {
   }
 };
 
+// Immutable once it was given to a reader.
 struct Hindsight {
-  // RSS was never above these bytes until `until_us`, when it was read last.
+  // RSS never exceeded this before `until_us`, the time of the last reading.
   uint64_t most_rss_bytes = UINT64_MAX;
   uint64_t until_us = UINT64_MAX;
-  // The highest RSS, as VmHWM tells it, too: `peak_us` may be only the
-  // likeliest moment. 0: this moment is as the model has it.
+  // The highest RSS, by VmHWM. `peak_us` is then the likeliest moment of it.
+  // 0: the model's own peak holds.
   uint64_t peak_rss_bytes = 0;
   uint64_t peak_us = 0;
   std::vector<LateArrival> late;              // by time
   std::shared_ptr<const LibraryWaits> waits;  // null: there are none
-  // By time, where pages were scanned; null: it is not known.
+  // By time, where pages were scanned; null: unknown.
   std::shared_ptr<const std::vector<SeenGrowth>> growth;
 };
 

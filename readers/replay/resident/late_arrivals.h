@@ -1,5 +1,5 @@
-// Finds pages where so far only the fault is known that brought them: huge
-// pages and files. It looks in what the kernel later said is resident. For
+// Finds pages that came in together with a recorded one: those of huge pages
+// and of files. The evidence is what the kernel later says is resident. Used by
 // ResidentReplay.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_LATE_ARRIVALS_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_LATE_ARRIVALS_H_
@@ -13,27 +13,28 @@
 
 namespace pymemrun {
 
-// Takes each aligned 2 MiB of anonymous memory that is resident while the model
-// has a single page of it: the other pages came with this page. Not all kernels
-// mark huge pages, and a huge page may have become small ones since. So the
-// mark is asked for only where pages were sampled, and one in N is known.
-// Before the first Residency nothing is found: that tells what was there before
-// tracing. `looks_left`: how many runs of pages it may look at, among those
-// that came since the last Residency. Each look takes one off.
+// Finds each aligned 2 MiB of anonymous memory that is resident while the model
+// has a single page of it: the others came with this page. Not every kernel
+// marks huge pages, and a huge page may have been split since. So the mark is
+// required only where pages were sampled, and one in N is known.
+//
+// Returns nothing before the first Residency, which shows what was there before
+// tracing. `looks_left` bounds the work: each run of pages examined takes one
+// off. Only runs that came since the last Residency are examined.
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left);
 
-// The same for what the entry takes away before any Residency: each block may
-// have been a huge page, or no more than the page that is known.
+// The same for pages that the entry removes before any Residency has seen them.
+// Each block may have been a huge page, or only the page that is known.
 std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
                                         const ResidentModel& model,
                                         uint64_t* looks_left);
 
-// Where the entry says that pages of a file were found, and nobody is told to
-// have brought them: a fault brings up to 2 MiB of a file. They came with the
-// nearest known page of the aligned 2 MiB, if it is beside the gap that they
-// lie in. Nothing for other entries.
+// For an entry that reports resident pages of a file without a fault. One fault
+// brings up to 2 MiB of a file. The pages are taken to have come with the
+// nearest known page of the same aligned 2 MiB, if that page is at the edge of
+// their gap. Returns nothing for other entries.
 std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
                                            const ResidentModel& model,
                                            uint64_t* looks_left);

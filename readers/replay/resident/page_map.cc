@@ -8,7 +8,8 @@ namespace {
 
 using Run = PageMap::Run;
 
-// Puts a run among others, as PageMap::Put().
+// Adds a run to sorted runs, as PageMap::Put(): a page within a run cuts it in
+// two, and neighbours that match are joined.
 void PutAmong(const Run& run, std::vector<Run>* runs) {
   auto at = FirstRunAbove(runs, run.begin);
   if (at != runs->end() && at->begin <= run.begin) {
@@ -40,6 +41,8 @@ void PageMap::Find(uint64_t page) const {
   uint64_t low = 0, high = UINT64_MAX;
   Node* at = root_;
   path_.clear();
+  // Down the search tree. `low` and `high` are the nearest runs of the
+  // ancestors: no run outside this node is between them.
   while (true) {
     path_.push_back(at);
     PageRunTree::Push(at);
@@ -60,6 +63,8 @@ void PageMap::Find(uint64_t page) const {
   }
 }
 
+// Sums are corrected once for many changes of one node, from the node up to the
+// root.
 void PageMap::Settle() const {
   if (!changed_) return;
   changed_ = false;
@@ -106,6 +111,7 @@ uint64_t PageMap::Covered(uint64_t begin, uint64_t end) const {
     Node* const node = open.back();
     open.pop_back();
     if (node == nullptr || node->last <= begin || node->first >= end) continue;
+    // The whole subtree is in the range: its sum is enough.
     if (node->first >= begin && node->last <= end) {
       pages += node->all.pages;
       continue;
@@ -122,7 +128,7 @@ uint64_t PageMap::Covered(uint64_t begin, uint64_t end) const {
   return pages;
 }
 
-// Finds where a range is not covered.
+// Finds the parts of a range that are not resident.
 class PageMap::GapFinder {
  public:
   GapFinder(uint64_t begin, uint64_t end, size_t most)
@@ -130,6 +136,7 @@ class PageMap::GapFinder {
 
   void Look(Node* node) {
     if (node == nullptr || node->last <= at_ || node->first >= end_) return;
+    // A subtree without gaps is passed as a whole.
     if (node->all.pages == node->last - node->first) {
       return Skip(node->first, node->last);
     }
@@ -145,7 +152,7 @@ class PageMap::GapFinder {
   }
 
  private:
-  // Those are there.
+  // These pages are resident.
   void Skip(uint64_t begin, uint64_t end) {
     const uint64_t gap_end = std::min(begin, end_);
     if (at_ < gap_end && gaps_.size() < most_) gaps_.push_back({at_, gap_end});
@@ -175,7 +182,7 @@ void PageMap::ForEachNew(uint64_t begin, uint64_t end,
 }
 
 bool PageMap::Put(const Run& run) {
-  // A page in the midst of a run makes three of it.
+  // A page within a run makes three runs of it.
   if (runs() + 2 > max_runs_) return false;
   if (root_ == nullptr) {
     root_ = tree_.NewNode({run});
@@ -188,7 +195,8 @@ bool PageMap::Put(const Run& run) {
   tree_.CountRuns(runs.size() - before);
   changed_ = true;
   if (runs.size() <= PageRunTree::kNodeRuns) return true;
-  // Where they come in a row the node stays full.
+  // Pages that come in ascending order leave full nodes behind, instead of
+  // half-full ones.
   const bool at_end = runs.back().begin <= run.begin;
   const uint64_t cut = at_end ? runs.back().begin : runs[runs.size() / 2].begin;
   CloseFound();
@@ -199,6 +207,7 @@ bool PageMap::Put(const Run& run) {
 
 void PageMap::Change(uint64_t begin, uint64_t end,
                      absl::FunctionRef<Node*(Node*)> change) {
+  // Three parts: below the range, the range, above it.
   CloseFound();
   const PageRunTree::Halves low = tree_.Split(root_, begin);
   const PageRunTree::Halves high = tree_.Split(low.right, end);
@@ -221,6 +230,7 @@ bool PageMap::HasOlder(uint64_t begin, uint64_t end, uint64_t before_us) const {
         node->all.oldest >= before_us) {
       continue;
     }
+    // The whole subtree is in the range, and its oldest run is old enough.
     if (node->first >= begin && node->last <= end) return true;
     PageRunTree::Push(node);
     for (const Run& run : node->runs) {
@@ -250,6 +260,7 @@ void PageMap::Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
   });
   Remove(to, to + (end - begin), visit);
   if (moved == nullptr) return;
+  // The moved subtree is shifted as a whole; its runs are not visited.
   PageRunTree::Apply(to - begin, came_us, /*aged=*/false, moved);
   const PageRunTree::Halves halves = tree_.Split(root_, to);
   root_ =

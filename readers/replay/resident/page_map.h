@@ -1,4 +1,4 @@
-// Which pages are resident and who owns each: the memory of ResidentModel.
+// Which pages are resident, and who owns each. Used by ResidentModel.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_PAGE_MAP_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_PAGE_MAP_H_
 
@@ -12,11 +12,11 @@
 
 namespace pymemrun {
 
-// Runs of pages. What happens to a range of pages takes time for the runs that
-// are made or removed, and for all others only the logarithm of their number:
-// moving a million runs, ageing them then, or finding that none is to go, is no
-// work. So a file takes a time that its own size tells, whatever it says. Some
-// 40 to 80 bytes for each run. Not thread safe.
+// Runs of pages. An operation on a range takes time for the runs that it adds
+// or removes, and logarithmic time for all others. Moving or ageing a million
+// runs, or finding that none has to be removed, is cheap. So reading takes time
+// in proportion to the file's size, even for a malicious file. Each run takes
+// 40 to 80 bytes. Not thread safe.
 class PageMap {
  public:
   using Run = PageRun;
@@ -24,50 +24,55 @@ class PageMap {
     uint64_t begin, end;
   };
 
-  // 32 GiB of pages that have nothing in common with those beside them.
+  // Enough for 32 GiB of pages none of which can be joined with its neighbours.
   static constexpr size_t kMaxRuns = size_t{1} << 23;
 
   explicit PageMap(size_t max_runs = kMaxRuns) : max_runs_(max_runs) {}
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
-  // The run in which the page is; the last one that begins below `page`; the
-  // first one that ends above it.
+  // Each returns an empty run (owner 0) if there is none. At: the run that
+  // contains `page`. Before: the last run that starts below `page`. After: the
+  // first run that ends above `page`.
   Run At(uint64_t page) const;
   Run Before(uint64_t page) const;
   Run After(uint64_t page) const;
-  // How many pages of a range are there, and where none are: all such ranges,
-  // or as many as `most` of them.
+  // The number of pages in a range that are resident.
   uint64_t Covered(uint64_t begin, uint64_t end) const;
+  // The parts of a range that are not resident, in the order of addresses;
+  // `most` of them at most.
   std::vector<Range> Gaps(uint64_t begin, uint64_t end, size_t most) const;
   void ForEach(VisitRun visit) const;  // in the order of addresses
-  // Those of a range that have not aged, until `visit` returns false. Takes no
-  // time for the others.
+  // Visits the runs of a range that have not aged, until `visit` returns false.
+  // Takes no time for the aged ones.
   void ForEachNew(uint64_t begin, uint64_t end, VisitRunWhile visit) const;
   size_t runs() const { return tree_.runs(); }
 
-  // Puts a run there; false: there is no room for it. REQUIRES: it is one page,
-  // or nothing is there yet.
+  // Adds a run. Returns false, and adds nothing, if the map is full. REQUIRES:
+  // the run is a single page, or nothing is resident there yet.
   bool Put(const Run& run);
-  // Each calls `visit` with what it takes away. Remove: all in that range.
-  // RemoveOlder: what came before `before_us`. Move: what was at the new place;
-  // moved runs then have `came_us`.
+  // Each calls `visit` with the runs that it removes.
+  //
+  // Remove: all in the range. RemoveOlder: those that came before `before_us`.
+  // Move: those at the new place; the moved runs get the time `came_us`.
   void Remove(uint64_t begin, uint64_t end, VisitRun visit);
   void RemoveOlder(uint64_t begin, uint64_t end, uint64_t before_us,
                    VisitRun visit);
   void Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
             VisitRun visit);
-  // Gives the sampled runs there an owner whose pages are not sampled.
+  // Gives the sampled runs of a range another owner, whose pages are not
+  // sampled.
   void ReplaceSampled(uint64_t begin, uint64_t end, NewRunOwner owner);
-  // Forgets when pages came that came before `before_us`. Keeps only whether
-  // that was after `mark_us`. So runs side by side become one.
+  // Forgets the times before `before_us`, except whether they were after
+  // `mark_us`. Neighbouring runs that differed only by time become one.
   void Age(uint64_t before_us, uint64_t mark_us);
 
  private:
   using Node = PageRunTree::Node;
   class GapFinder;
 
-  // Takes a range's subtree out, and puts back what `change` makes of it.
+  // Cuts the subtree of a range out, and puts what `change` makes of it in its
+  // place.
   void Change(uint64_t begin, uint64_t end,
               absl::FunctionRef<Node*(Node*)> change);
   bool HasOlder(uint64_t begin, uint64_t end, uint64_t before_us) const;
@@ -79,19 +84,19 @@ class PageMap {
   const size_t max_runs_;
   PageRunTree tree_;
   Node* root_ = nullptr;
-  // Pages from found_begin_ to found_end_ belong to the node that was found
-  // last: pages come in rows. Where it was changed its ancestors' sums are put
-  // right by Settle().
+  // The node found last, which covers the pages from found_begin_ to
+  // found_end_: events often touch neighbouring pages one after another. If its
+  // runs were changed, Settle() corrects the sums of its ancestors.
   mutable Node* found_ = nullptr;
   mutable uint64_t found_begin_ = 0, found_end_ = 0;
   mutable bool changed_ = false;
-  mutable std::vector<Node*> path_;  // to it
+  mutable std::vector<Node*> path_;  // from the root to found_
 };
 
 // Who a resident page is charged to.
 
-// By whose doing RSS grew. Ids are those of the run file. Stack 0: nobody
-// knows.
+// The code that made RSS grow. Ids are those of the run file. Stack 0: it is
+// unknown.
 struct WhoRan {
   uint32_t stack = 0, thread = 0;
   uint32_t waits = 0;  // see Origin
@@ -103,20 +108,21 @@ struct WhoRan {
   }
 };
 
-// Ids are those of the run file.
+// Who a page is charged to. Ids are those of the run file.
 struct PageOwner {
   uint32_t stack = 0;
   uint32_t thread = 0;        // 0: before tracing
-  uint32_t code_mapping = 0;  // of the instruction
-  uint32_t mapping = 0;       // what the page was part of when it came
-  uint32_t task = 0;          // whose step brought it, if that is told apart
-  uint32_t weight = 1;        // each page stands for so many
-  bool inferred = false;
-  bool by_scan = false;  // nobody saw who brought it
-  // By scan: whose doing RSS grew by most meanwhile, if that is sure. Of files
-  // only where calls are recorded.
+  uint32_t code_mapping = 0;  // the mapping that has the instruction
+  uint32_t mapping = 0;       // the mapping of the page when it came
+  uint32_t task = 0;      // the task whose step touched it; 0: not told apart
+  uint32_t weight = 1;    // each page stands for this number of pages
+  bool inferred = false;  // from the owner of a neighbouring page
+  bool by_scan = false;   // a scan found it; its toucher is unknown
+  // For pages found by a scan: the code during which RSS grew most since the
+  // scan before, if one is certain. For pages of files only where calls are
+  // recorded.
   WhoRan ran;
-  // Likewise, sure or not. Imports hardly use pools.
+  // The same, certain or not, without imports: these hardly use pools.
   WhoRan ran_beside_imports;
   uint32_t waits = 0;  // see Origin
 
@@ -128,7 +134,8 @@ struct PageOwner {
             .module = code_mapping,
             .waits = waits};
   }
-  // Who brought it, or seems to have; as part of a library's pool.
+  // The recorded or the likely toucher; then the same for a page of a library's
+  // pool.
   Origin likely_origin() const { return OriginBy(ran); }
   Origin likely_pool_origin() const {
     return OriginBy(ran_beside_imports.stack != 0 ? ran_beside_imports : ran);

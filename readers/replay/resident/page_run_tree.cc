@@ -8,6 +8,7 @@
 namespace pymemrun {
 namespace {
 
+// Adds a run at the end, or extends the last one by it.
 void Append(const PageRun& run, std::vector<PageRun>* runs) {
   if (!runs->empty() && runs->back().GoesOnIn(run)) {
     runs->back().end = run.end;
@@ -16,7 +17,7 @@ void Append(const PageRun& run, std::vector<PageRun>* runs) {
   }
 }
 
-// All that is left of it is whether it was after the mark.
+// The time that an aged run keeps: only whether it came after the mark.
 uint64_t AgedTime(uint64_t came_us, uint64_t mark_us) {
   return came_us > mark_us && mark_us != 0 ? mark_us + 1 : 0;
 }
@@ -30,7 +31,8 @@ std::vector<PageRun>::iterator FirstRunAbove(std::vector<PageRun>* runs,
       [](uint64_t at, const PageRun& run) { return at < run.end; });
 }
 
-// With priorities that it knew a file could make a list of the tree.
+// The seed is random: if a crafted file could predict the priorities, it could
+// turn the tree into a list.
 PageRunTree::PageRunTree() {
   if (getentropy(&random_, sizeof random_) != 0) {
     random_ = reinterpret_cast<uintptr_t>(this);
@@ -69,6 +71,8 @@ void PageRunTree::Free(Node* node) {
 void PageRunTree::Apply(uint64_t shift, uint64_t came_us, bool aged,
                         Node* node) {
   if (node == nullptr) return;
+  // The sums change at once; the runs wait for Push(). Pages wrap modulo 2^64,
+  // so a move to lower addresses is an addition, too.
   for (uint64_t* page :
        {&node->own_first, &node->own_last, &node->first, &node->last}) {
     *page += shift;
@@ -142,6 +146,8 @@ PageRunTree::Halves PageRunTree::Split(Node* node, uint64_t page) {
 PageRunTree::Halves PageRunTree::SplitAround(Node* node, uint64_t page,
                                              Node** cut) {
   if (node == nullptr) return {nullptr, nullptr};
+  // Subtrees entirely on one side stay whole. So only the nodes on one path are
+  // visited and summed anew.
   if (node->last <= page) return {node, nullptr};
   if (node->first >= page) return {nullptr, node};
   Push(node);
@@ -164,7 +170,8 @@ PageRunTree::Halves PageRunTree::SplitAround(Node* node, uint64_t page,
   return {node, right};
 }
 
-// The page lies among the node's own runs. Returns a node of the upper ones.
+// `page` is within the node's own runs. Moves the upper ones to a new node,
+// which is returned.
 PageRunTree::Node* PageRunTree::CutOwn(Node* node, uint64_t page) {
   const auto cut = FirstRunAbove(&node->runs, page);
   std::vector<PageRun> upper(cut, node->runs.end());
@@ -181,6 +188,8 @@ PageRunTree::Node* PageRunTree::CutOwn(Node* node, uint64_t page) {
 
 PageRunTree::Node* PageRunTree::Merge(Node* left, Node* right) {
   if (left == nullptr || right == nullptr) {
+    // The root with the higher priority stays the root: this keeps the heap
+    // order.
     return left == nullptr ? right : left;
   }
   if (left->priority >= right->priority) {
@@ -207,6 +216,8 @@ bool PageRunTree::WalkNew(Node* node, uint64_t begin, uint64_t end,
                           VisitRunWhile visit) {
   if (node == nullptr || node->all.oldest_new == kKeep || node->last <= begin ||
       node->first >= end) {
+    // The sums let it skip subtrees that have aged entirely, or are outside the
+    // range.
     return true;
   }
   Push(node);
@@ -231,6 +242,8 @@ PageRunTree::Node* PageRunTree::FreeAll(Node* node, VisitRun visit) {
 
 PageRunTree::Node* PageRunTree::FreeOlder(Node* node, uint64_t before_us,
                                           VisitRun visit) {
+  // `oldest` is the least time in the subtree: if even that is new enough,
+  // nothing goes.
   if (node == nullptr || node->all.oldest >= before_us) return node;
   Push(node);
   node->left = FreeOlder(node->left, before_us, visit);
@@ -249,6 +262,7 @@ PageRunTree::Node* PageRunTree::FreeOlder(Node* node, uint64_t before_us,
     PullRuns(node);
     return node;
   }
+  // The node lost all its runs. Its children take its place.
   Node* const rest = Merge(node->left, node->right);
   Free(node);
   return rest;
@@ -269,6 +283,8 @@ void PageRunTree::ReplaceSampled(Node* node, NewRunOwner owner) {
 
 void PageRunTree::Age(Node* node, uint64_t before_us, uint64_t mark_us) {
   if (node == nullptr || node->all.oldest_new >= before_us) return;
+  // All runs of the subtree have one pending time, and none can be joined: age
+  // them by another pending time.
   if (node->came_us != kKeep && !node->all.loose) {
     return Apply(0, AgedTime(node->came_us, mark_us), true, node);
   }
@@ -290,6 +306,8 @@ void PageRunTree::Age(Node* node, uint64_t before_us, uint64_t mark_us) {
 }
 
 PageRunTree::Node* PageRunTree::RebuildIfSparse(Node* root) {
+  // Small trees are not worth it. The constants keep a node at four runs or
+  // more on average. A rebuild costs as much as making half of the nodes did.
   if (nodes_ < 64 || runs_ > 4 * nodes_ || made_ < nodes_ / 2) return root;
   std::vector<PageRun> all;
   Walk(root, [&all](const PageRun& run) { Append(run, &all); });

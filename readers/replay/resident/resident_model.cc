@@ -7,15 +7,15 @@
 namespace pymemrun {
 namespace {
 
-// On a busy machine; else a third of a millisecond.
+// How long filling a huge page may take on a busy machine; usually a third of a
+// millisecond.
 constexpr uint64_t kMostFillUs = 5000;
-// A page stands for no more, whatever the file says: sums stay far below 64
-// bits.
+// The weight of a page is cut to this, whatever the file says, so that sums
+// stay far below 64 bits.
 constexpr uint32_t kMaxWeight = 1 << 20;
-// Nor are there more in all, with their weights: what they come to in bytes
-// fits into 60 bits.
+// The most pages in all, weighted: in bytes they fit into 60 bits.
 constexpr uint64_t kMostPages = uint64_t{1} << 44;
-// Gaps that an entry or a range allows to be looked at. Real files have fewer.
+// Gaps that each entry or range allows to be examined. Real files have fewer.
 constexpr uint64_t kGapsForEach = 64;
 constexpr size_t kGapsAtOnce = 64;
 
@@ -36,6 +36,8 @@ void ResidentModel::SetHeader(const Header& header) {
 }
 
 uint64_t ResidentModel::RssBytes() const {
+  // Page events go on from statm's latest word. The difference may be negative,
+  // and wraps.
   if (rss_bytes_ == 0) return OwnedBytes();
   const uint64_t since = (owned_pages_ - owned_at_rss_) * page_bytes_;
   const auto rss = static_cast<int64_t>(rss_bytes_ + since);
@@ -53,7 +55,7 @@ absl::flat_hash_map<uint32_t, uint64_t> ResidentModel::Unowned() const {
   const auto end_of = [](const ResidentRange& of) {
     return of.page + of.pages;
   };
-  // Those that came while the kernel was asked have owners by now.
+  // Pages that came while the kernel was asked have owners by now.
   pages_.ForEach([&](const PageMap::Run& run) {
     if (run.came_us < ranges_us_) return;
     while (range != ranges_.end() && end_of(*range) <= run.begin) ++range;
@@ -72,6 +74,8 @@ void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   rss_bytes_ = rss_bytes;
   rss_us_ = time_us;
   owned_at_rss_ = owned_pages_;
+  // The kernel has not counted a huge page that is still being filled. Expect
+  // it on top of this RSS.
   const uint64_t owned = OwnedBytes();
   const bool is_filling = huge_us_ != 0 && time_us <= huge_us_ + kMostFillUs;
   if (any_residency_ && is_filling && owned >= rss_bytes + kHugeBytes / 2) {
@@ -103,7 +107,8 @@ uint32_t ResidentModel::InferredId(uint32_t id) {
   return OwnerId(owner);
 }
 
-// Each page of the run stands for itself alone from here on: whose it then is.
+// From here on each page of the run stands for itself. Returns the owner with
+// weight 1.
 uint32_t ResidentModel::CountEach(const PageMap::Run& run) {
   PageOwner owner = owners_[run.owner];
   owner.weight = 1;
@@ -115,14 +120,14 @@ uint32_t ResidentModel::CountEach(const PageMap::Run& run) {
   return id;
 }
 
-// So many pages fewer of `owner`'s, which may be nobody.
+// Takes pages away from `owner`, which may be 0.
 void ResidentModel::Drop(uint32_t owner, uint64_t pages) {
   if (owner == 0) return;
   counts_[owner] -= pages;
   owned_pages_ -= pages * owners_[owner].weight;
 }
 
-// Where nothing is; false: there is no room for it.
+// Adds a run where nothing is resident. Returns false if it does not fit.
 bool ResidentModel::Put(const PageMap::Run& run) {
   if (run.owner == 0) return false;
   const uint64_t weight = owners_[run.owner].weight;
@@ -149,12 +154,12 @@ void ResidentModel::Add(const PageEntry& entry, uint32_t task, uint32_t waits) {
   }
 }
 
-// Whoever brought the pages of an entry.
+// The owner that the pages of an entry are charged to.
 uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   PageOwner owner;
   owner.mapping = entry.mapping;
   if (entry.time_us == 0) return OwnerId(owner);  // the interpreter's start
-  if (entry.stack == 0) {                         // nobody knows
+  if (entry.stack == 0) {                         // unknown
     owner.by_scan = true;
     return OwnerId(owner);
   }
@@ -163,7 +168,8 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   owner.code_mapping = entry.code_mapping;
   owner.task = task_;
   owner.waits = waits_;
-  // Of more than two side by side not each was chosen among so many.
+  // The kernel brought more than two side by side at once: these pages were not
+  // sampled one by one.
   owner.weight = entry.pages > 2 ? 1 : std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;
   return OwnerId(owner);
@@ -172,6 +178,7 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
 void ResidentModel::Come(const PageEntry& entry) {
   const PageMap::Run there = pages_.At(entry.page);
   PageMap::Run run = {entry.page, entry.page + 1, entry.time_us};
+  // Written after a fork: the child's copy of a page that was there before.
   if (there.owner != 0 && fork_us_ != 0 && there.came_us <= fork_us_) {
     run.came_us = std::max(entry.time_us, fork_us_ + 1);
     run.owner = there.owner;
@@ -180,7 +187,7 @@ void ResidentModel::Come(const PageEntry& entry) {
     return;
   }
   const bool same = there.aged && !owners_[there.owner].by_scan;
-  if (there.owner != 0 && same) return;  // it is the same memory
+  if (there.owner != 0 && same) return;  // memory that is resident already
   if (there.owner != 0 && !there.sampled && entry.weight > 1) {
     TakeApart(there, entry.page);
   }
@@ -192,8 +199,8 @@ void ResidentModel::Come(const PageEntry& entry) {
   ++not_kept_;
 }
 
-// A huge page takes one fault. Here was another: the pages of its memory come
-// one by one, and the chosen ones stand for them.
+// A huge page takes one fault. A second fault in it shows that these are small
+// pages, which come one by one; sampled pages stand for them.
 void ResidentModel::TakeApart(const PageMap::Run& run, uint64_t page) {
   const uint64_t block = kHugeBytes / page_bytes_;
   const uint64_t first = page / block * block;
@@ -213,7 +220,7 @@ void ResidentModel::Add(const LateArrival& late) {
   if (with.owner == 0) return;
   const uint64_t owned_pages = owned_pages_;
   Own(late.begin, late.end, InferredId(with.owner), with.came_us);
-  // They are in the RSS that was read since.
+  // RSS as read since includes them.
   if (with.came_us <= rss_us_) owned_at_rss_ += owned_pages_ - owned_pages;
 }
 
@@ -240,9 +247,10 @@ void ResidentModel::Add(const ResidencyView& seen) {
   any_residency_ = true;
   ranges_.assign(seen.ranges.begin(), seen.ranges.end());
   ranges_us_ = seen.begin_us;
-  // Of other pages more is known than before of what RSS was all along.
+  // RSS at its last reading does not change: only more of it has an owner now.
   owned_at_rss_ += owned_pages_ - owned_pages - changed_since_rss_;
-  // What came since RSS was read still counts, if it was.
+  // What came after the last reading of RSS keeps its time: it is still added
+  // to that RSS.
   const uint64_t read_us = rss_bytes_ == 0 ? UINT64_MAX : rss_us_;
   pages_.Age(std::min(seen.begin_us, read_us), fork_us_);
 }
@@ -295,7 +303,7 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
                        .time_us = time_us};
   if (gap.piece == 1) return CountUnowned(range.page, end, range.mapping);
   FillGaps(range, gap);
-  // A driver brought the rest, or it came with pages that have gone.
+  // A driver brought the rest, or it came with pages that have gone since.
   if (IsOfFile(gap) && !sampled_ && gaps_left_ > 0) {
     Own(range.page, end, OwnerId(found), time_us);
   }
@@ -320,12 +328,12 @@ void ResidentModel::FillGaps(const ResidentRange& range, PageGap gap) {
   }
 }
 
-// The page of the run that is nearest to one beside it, where it lies in a
-// block with the range and tells whose the others are.
+// The page of `run` nearest to `beside`, if it is in one block with the range
+// and its owner may be inferred for others.
 KnownPage ResidentModel::Known(const PageMap::Run& run, uint64_t beside,
                                const ResidentRange& range) const {
-  // A file's faults are all there, those of memory that looks like one are not:
-  // beside these nothing is inferred.
+  // By scan: a file's pages were all found at once, and those of other memory
+  // have no recorded fault. Nothing can be inferred from them.
   if (run.owner == 0 || owners_[run.owner].by_scan) return {};
   if (run.sampled && !range.huge) return {};
   const uint64_t block = BlockOf(range, page_bytes_);
@@ -344,10 +352,12 @@ void ResidentModel::CountUnowned(uint64_t begin, uint64_t end,
   if (pages > 0) unowned_[mapping] += pages;
 }
 
-// Gives the pages between two known ones, or an end of the range, their owners.
+// Charges the pages of a gap to its neighbours' owners, where these are near
+// enough.
 void ResidentModel::Fill(const PageGap& gap) {
   if (gap.begin >= gap.end) return;
   GapMiddle rest = WithoutNear(gap, gap.block, {gap.begin, gap.end});
+  // Beyond a block only a whole piece counts: the neighbour must be adjacent.
   if (gap.piece > gap.block) {
     PageGap inside = gap;
     if (gap.left.page + 1 != gap.begin) inside.left = {};
@@ -365,7 +375,7 @@ void ResidentModel::Fill(const PageGap& gap) {
   }
 }
 
-// They came together with a page beside them.
+// These pages came together with the page `from`.
 void ResidentModel::Infer(uint64_t begin, uint64_t end, const KnownPage& from,
                           uint64_t time_us) {
   const uint64_t owned_pages = owned_pages_;
@@ -375,7 +385,7 @@ void ResidentModel::Infer(uint64_t begin, uint64_t end, const KnownPage& from,
   }
 }
 
-// Where nothing is yet.
+// Charges the pages of a range that have no owner yet.
 void ResidentModel::Own(uint64_t begin, uint64_t end, uint32_t owner,
                         uint64_t time_us) {
   while (begin < end) {
@@ -385,7 +395,7 @@ void ResidentModel::Own(uint64_t begin, uint64_t end, uint32_t owner,
                owners_[owner].weight > 1})) {
         continue;
       }
-      // There is no room for the others either.
+      // The others do not fit either.
       not_kept_ += end - gap.begin - pages_.Covered(gap.begin, end);
       return;
     }

@@ -1,30 +1,35 @@
-// Who made each resident page: replays the page events of a run up to a moment.
+// Charges each resident page to the code that touched it: replays a run's page
+// events up to a moment.
 //
-// The base truth is who first touched a page. The rules:
-//   - A page that comes takes its place, also when it is there already (that it
-//     left may have been missed, or zeros were read before it was written). Not
-//     where a child was forked since the page came: a copy stays whose it was.
-//     Nor where a Residency has found it: threads also fault on memory that is
-//     there, when the kernel moves it or asks which CPU uses it.
-//   - What a populating call brings belongs to it where no page is there yet.
-//   - Unmapped, discarded, trimmed pages go; moved ones keep their owners.
-//   - A Residency puts things right. Pages go that came before the kernel was
-//     asked and were not found. Pages that were found and nobody brought belong
-//     in the first Residency to the time before tracing. Later their owner is
-//     inferred: that of the nearest page, in huge pages of the same 2 MiB, in
-//     files within the same 64 KiB, which the kernel maps around a fault. Else
-//     within the same 2 MiB, which the kernel may hold in one piece, if all
-//     between is resident. Other pages of files and devices are whatever they
-//     are part of, and so are all where pages were scanned: nobody saw who
-//     brought them. The rest has nobody.
-//   - Where one page in N was chosen it stands for N, and the others are not
-//     known. Nor are pages that nobody brought, except those before tracing and
-//     those inferred in huge pages and files. In a huge page each stands for
-//     itself, unless a chosen one comes after all.
+// A page is charged to the code that first touched it. The rules:
+//   - A page that comes is charged to its toucher, even if it is there already:
+//     its removal may have been missed, or zeros were read before it was
+//     written. There are two exceptions. After a fork a copied page keeps its
+//     owner. A page that a Residency has confirmed keeps it too: threads also
+//     fault on resident memory, when the kernel moves it or samples which CPU
+//     uses it.
+//   - A populating call is charged with the pages of its range that were not
+//     resident yet.
+//   - Unmapped, discarded and trimmed pages go; moved ones keep their owners.
+//   - A Residency corrects the model. Pages that came before the kernel was
+//   asked,
+//     and were not found, go. Pages that were found, but have no owner, are
+//     taken for older than tracing in the first Residency. In later ones their
+//     owner is inferred from the nearest page with an owner: in huge pages
+//     within the same 2 MiB; in files within the same 64 KiB, which the kernel
+//     maps around a fault, or else within the same 2 MiB, which the kernel may
+//     hold in one piece, if all pages between are resident. Other pages of
+//     files and devices are charged to their mapping. So are all pages where
+//     pages were scanned: no fault was recorded there. The rest has no owner.
+//   - Where one page in N was sampled, it stands for N pages, and the others
+//   are
+//     not kept. Nor are pages without a recorded fault, except those from
+//     before tracing and those inferred in huge pages and files. In a huge page
+//     each page stands for itself, unless another sampled fault in it follows.
 //
-// Memory: some 40 to 80 bytes for each run of pages that have the owner, and up
-// to the next Residency the moment they came, in common (PageMap). Each owner
-// takes some bytes more. Memory does not grow with the number of events.
+// Memory: 40 to 80 bytes for each run of pages (PageMap): pages that have one
+// owner and, until the next Residency, one time. Each owner takes a few bytes
+// more. Memory does not grow with the number of events.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_RESIDENT_MODEL_H_
 
@@ -45,54 +50,58 @@ class ResidentModel {
   struct Limits {
     size_t runs = PageMap::kMaxRuns;
     size_t owners = size_t{1} << 22;
-    // Between known pages, that are looked at; each entry and range adds some.
+    // Gaps that may be examined; each entry and range allows some more.
     uint64_t gaps = uint64_t{1} << 20;
   };
 
   ResidentModel() : ResidentModel(Limits()) {}
   explicit ResidentModel(const Limits& limits);
   void SetHeader(const Header& header);
-  // `task` 0: of no task's step. `waits`: see Origin.
+  // `task` 0: no task's step. `waits`: see Origin.
   void Add(const PageEntry& entry, uint32_t task = 0, uint32_t waits = 0);
-  void Add(const ResidencyView& seen);  // without its RSS, read later
-  // By scan: whose the pages seem to be that the next Residency finds.
+  void Add(const ResidencyView& seen);  // without its RSS, which is read later
+  // By scan: who is charged with what the next Residency finds.
   void SetRan(const PageOwner& ran) { ran_ = ran; }
-  // The pages get the owner of the page they came with, if that is there.
+  // Charges the pages to the owner of the page they came with, if it is
+  // resident.
   void Add(const LateArrival& late);
-  // What statm said at a moment up to which everything has been added. The
-  // kernel counts a huge page once it has filled it: one whose fault began
-  // shortly before, and that RSS does not have yet, is still to come.
+  // The RSS of statm at a moment up to which all events were added. The kernel
+  // counts a huge page only when it has filled it. So a huge page whose fault
+  // started shortly before, and that RSS lacks, is expected to be counted
+  // later.
   void SetRss(uint64_t rss_bytes, uint64_t time_us);
   void AddFork(uint64_t time_us) { fork_us_ = time_us; }
 
   uint64_t page_bytes() const { return page_bytes_; }
-  // statm's latest, and what came and went since, as far as page events tell;
-  // without statm OwnedBytes().
+  // The latest RSS of statm, plus what page events added and removed since.
+  // OwnedBytes() if there was no statm.
   uint64_t RssBytes() const;
-  // RSS was never higher.
+  // RSS never exceeded `bytes`.
   void SetMostRss(uint64_t bytes) { most_rss_bytes_ = bytes; }
   uint64_t OwnedBytes() const { return owned_pages_ * page_bytes_; }
-  // What was there before tracing and is in no Residency yet.
+  // Memory from before tracing that no Residency has listed yet.
   uint64_t UnlistedBeforeBytes() const;
-  // What has no owner; below 0 where more is thought to be there than is.
+  // RSS without an owner. It is negative while freed pages not yet noticed are
+  // still counted.
   int64_t UnattributedBytes() const {
     return static_cast<int64_t>(RssBytes() - OwnedBytes() -
                                 UnlistedBeforeBytes());
   }
-  // Index 0 is nobody. Pages: as many as they stand for.
+  // By number; index 0 stands for no owner. PagesOf() counts what sampled pages
+  // stand for.
   const std::vector<PageOwner>& owners() const { return owners_; }
   uint64_t PagesOf(uint32_t owner) const {
     return counts_[owner] * owners_[owner].weight;
   }
   // Pages with their owners, in the order of addresses.
   const PageMap& pages() const { return pages_; }
-  // Those of the latest Residency.
+  // The ranges of the latest Residency.
   const std::vector<ResidentRange>& ranges() const { return ranges_; }
-  // Pages by MappingDef.id that were found there and have no owner; none where
+  // By MappingDef.id, the pages of ranges() that have no owner. Empty where
   // pages were sampled.
   absl::flat_hash_map<uint32_t, uint64_t> Unowned() const;
   bool sampled() const { return sampled_; }  // pages were
-  // Pages that found no room.
+  // Pages left out because the model was full.
   uint64_t not_kept() const { return not_kept_; }
 
  private:
@@ -126,12 +135,14 @@ class ResidentModel {
   std::vector<uint64_t> counts_ = {0};  // by owner, not weighted
   absl::flat_hash_map<PageOwner, uint32_t> ids_;
   uint64_t page_bytes_ = 4096;
-  uint64_t owned_pages_ = 0;  // as many as they stand for
+  uint64_t owned_pages_ = 0;  // with what sampled pages stand for
   uint64_t rss_bytes_ = 0;    // statm's latest, at rss_us_; 0: none
   uint64_t rss_us_ = 0, most_rss_bytes_ = UINT64_MAX;
   uint64_t owned_at_rss_ = 0, fork_us_ = 0;
-  uint64_t huge_us_ = 0;            // when the last huge page's fault began
-  uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
+  uint64_t huge_us_ = 0;  // when the last huge page's fault began
+  // of what came since statm, the pages that the latest Residency added or
+  // removed
+  uint64_t changed_since_rss_ = 0;
   bool sampled_ = false, by_scan_ = false, any_residency_ = false;
   bool tells_calls_ = true;
   PageOwner ran_ = {.by_scan = true};

@@ -1,5 +1,5 @@
-// Which calls a report is of: --thread, --file, --exclude and --own. Used by
-// the reports about calls, so that a number of a peak means the same in all.
+// Which calls a report shows: --thread, --file, --exclude and --own. All
+// reports about calls use it, so that they number peaks alike.
 #ifndef PYMEMRUN_READERS_REPLAY_CALLS_CALL_FILTER_H_
 #define PYMEMRUN_READERS_REPLAY_CALLS_CALL_FILTER_H_
 
@@ -19,16 +19,16 @@ namespace pymemrun {
 
 struct CallChoice {
   std::string thread;  // see ThreadFilter
-  TableView view;      // the files of the functions
+  TableView view;      // limits the files of the functions
 };
 
-// Of one run. Not thread safe; choice and index must outlive it.
+// Of one run. Not thread safe. The choice and the index must outlive it.
 class CallFilter {
  public:
   CallFilter(const CallChoice& choice, const RunIndex* index)
       : threads_(choice.thread, index), view_(choice.view), index_(*index) {}
 
-  // With --own GLOB a function of other code is not wanted either.
+  // With --own GLOB functions of other code are left out, too.
   bool KeepsSite(uint32_t site);
   bool Keeps(const EndedCall& call) {
     return threads_.Keeps(call.thread) && KeepsSite(call.site);
@@ -39,32 +39,33 @@ class CallFilter {
   ThreadFilter threads_;
   const TableView& view_;
   const RunIndex& index_;
-  std::vector<char> sites_;  // by site: 0, or what KeepsSite() says, + 1
+  // by site: 0: not asked yet; otherwise KeepsSite() + 1
+  std::vector<char> sites_;
 };
 
-// Which of the calls that changed RSS are shown as peaks, and how. Used by the
-// reports that number peaks: a number means the same call in all of them.
+// Which calls that changed RSS are shown as peaks, and how. All reports that
+// number peaks use it, so that a number means the same call in all of them.
 
 struct PeakRule {
-  uint64_t min_bytes = 200 << 10;  // growth or shrinkage beyond it is a peak
-  // A peak is kept when it is farther from the last one kept than either.
-  std::optional<uint64_t> min_time_us;  // nothing: a hundredth of the run
+  uint64_t min_bytes = 200 << 10;  // a larger growth or shrinkage is a peak
+  // A peak is kept only if it differs from the last one kept by more than both.
+  std::optional<uint64_t> min_time_us;  // default: a hundredth of the run
   uint64_t min_value_bytes = 500 << 10;
 };
 
-// Whether more than so many bytes are charged to a call.
+// Whether a call is charged with more than `bytes`, in either direction.
 bool IsBeyond(const EndedCall& call, uint64_t bytes);
 
-// The peaks to be shown, in the order of time: peak 1 first. `calls`: in the
-// order of their RETURNs. `run_us`: how long the run took.
+// The peaks to show, in the order of time: peak 1 first. `calls` are in the
+// order of their RETURNs. `run_us` is the length of the run.
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
                                    const PeakRule& rule, uint64_t run_us);
 
-// "18: Thread-6>main.py:44:run=>212992". `prefix` is left out of files that
-// begin with it. As the file has it: escape it before it is shown.
+// "18: Thread-6>main.py:44:run=>212992". Files lose `prefix` if they start with
+// it. Names are as in the file: escape them before showing them.
 std::string PeakLine(size_t number, const EndedCall& peak,
                      const RunIndex& index, absl::string_view prefix);
-// A file without the prefix, if it begins with it.
+// A file name without the prefix, if it starts with it.
 absl::string_view WithoutPrefix(absl::string_view file,
                                 absl::string_view prefix);
 

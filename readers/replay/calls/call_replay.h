@@ -14,7 +14,7 @@
 
 namespace pymemrun {
 
-// Not thread safe.
+// Calls OnEnded() for each call of a run. Not thread safe.
 class CallReplay : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -29,55 +29,58 @@ class CallReplay : public ReplayVisitor {
   void OnDamage(const StreamReader::Damage& damage) override;
   void Finish() override {}
 
-  // Where it is known what threads did, calls say it, too; null: it is not. It
-  // must outlive the reading. `charges_thread`: EndedCall.charged_bytes is
-  // that.
+  // Adds the changes by threads to calls; null: they are unknown. `threads`
+  // must outlive the reading. `charges_thread`: EndedCall.charged_bytes is the
+  // thread's change.
   void SetThreads(const ThreadDrss* threads, bool charges_thread) {
     knows_threads_ = threads != nullptr;
     pairing_.SetThreads(threads, charges_thread && knows_threads_);
   }
-  // Of a call, for a table.
+  // A thread's bytes for a table; empty if they are unknown.
   Cell ThreadCell(int64_t bytes) const {
     return knows_threads_ ? Cell(bytes) : Cell();
   }
-  // Whether calls can be known in such a run.
+  // Whether calls can be found in such a run.
   static bool MayKnow(const Header& header);
-  // Whether any call is known at all.
+  // Whether any call was found.
   bool any() const { return any_; }
-  // How many threads ended calls; 2 stands for more, too.
+  // The number of threads that ended calls; 2 means two or more.
   int threads_seen() const { return threads_seen_; }
-  // Why none is and what to record, or what is missing. Empty: nothing is.
+  // WhyNone(): why no call was found, and what to record. Missing(): what is
+  // missing. Empty: nothing is.
   std::string WhyNone() const;
   std::string Missing() const;
   bool pairs_rows() const { return pairing_.pairs_rows(); }
-  // Seconds since 1970 at a moment of the run, for a table.
+  // Seconds since 1970, for a moment of the run; a table's cell.
   Cell UnixCell(uint64_t time_us) const {
     if (start_unix_us_ == 0) return Cell();
     return static_cast<double>(start_unix_us_ + time_us) * 1e-6;
   }
-  // Whether such an event ends a call.
+  // Whether an event of this kind ends a call.
   bool Ends(What what) const { return pairing_.Ends(what); }
-  // From the first row to the last.
+  // From the first row to the last one.
   uint64_t run_us() const { return last_us_ - first_us_; }
 
  protected:
-  // In the order of the RETURNs.
+  // Called in the order of the RETURNs.
   virtual void OnEnded(const EndedCall& call) = 0;
 
  private:
   CallPairing pairing_;
-  uint64_t min_bytes_ = 0;    // --min-call-drss
-  std::string left_out_;      // by which filters other than those of RSS
-  bool lacks_kinds_ = false;  // --events left out what begins or ends calls
+  uint64_t min_bytes_ = 0;  // --min-call-drss
+  // the filters, other than those of RSS, that left out rows
+  std::string left_out_;
+  bool lacks_kinds_ = false;  // --events left out what starts or ends calls
   uint64_t start_unix_us_ = 0;
   bool calls_off_ = false;
   bool any_ = false, any_row_ = false, knows_threads_ = false;
   int threads_seen_ = 0;
-  uint32_t first_thread_ = 0;  // that ended a call, see FirstThread()
+  // the first thread that ended a call, see FirstThread()
+  uint32_t first_thread_ = 0;
   uint64_t first_us_ = 0, last_us_ = 0;
 };
 
-// Finds the peaks. Not thread safe.
+// Finds the calls that are peaks. Not thread safe.
 class PeakReplay final : public CallReplay {
  public:
   static constexpr size_t kMaxCalls = size_t{1} << 20;
@@ -85,8 +88,8 @@ class PeakReplay final : public CallReplay {
   // `choice` must outlive it.
   PeakReplay(const PeakRule& rule, const CallChoice& choice)
       : rule_(rule), filter_(choice, &index()) {}
-  // Those of the first kMaxCalls calls that are beyond PeakRule.min_bytes; see
-  // ChoosePeaks. REQUIRES: the run was read.
+  // See ChoosePeaks(). Only the first kMaxCalls calls beyond PeakRule.min_bytes
+  // are considered. REQUIRES: the run was read.
   std::vector<EndedCall> Peaks();
   ThreadFilter* threads() { return filter_.threads(); }
 

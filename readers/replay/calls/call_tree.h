@@ -20,9 +20,9 @@ class CallFinder final : public CallReplay {
   explicit CallFinder(uint64_t number) : number_(number) {}
   bool OnRows(const Row* rows, size_t count) override;
 
-  // If WhyNot() is empty.
+  // REQUIRES: WhyNot() is empty.
   const EndedCall& call() const { return call_; }
-  // Why there is no such call.
+  // Why there is no such call; empty if there is one.
   std::string WhyNot() const;
 
  private:
@@ -36,28 +36,29 @@ class CallFinder final : public CallReplay {
   EndedCall call_ = {};
 };
 
-// Not thread safe.
+// The calls within a call, in memory. Not thread safe.
 class CallTree final : public CallReplay {
  public:
-  // Without calls that are not wanted: those in them take their places.
+  // Calls that `choice` leaves out are replaced by the calls within them.
   // `choice` must outlive it.
   CallTree(const EndedCall& root, const CallChoice& choice)
       : root_(root), filter_(choice, &index()) {}
   bool OnRows(const Row* rows, size_t count) override;
 
-  // Calls in it.
+  // The number of calls in the tree.
   uint64_t calls() const { return calls_; }
-  // How many lines these have: the root, too, but not what found no room.
+  // The number of lines to print: includes the root, but not calls that did not
+  // fit.
   uint64_t Shown(uint64_t limit) const;
-  // A line each, the root first, each level indented by one more space; at most
-  // `limit` of them (0: all).
+  // Prints a line for each call, the root first. Each level is indented by one
+  // more space. Prints at most `limit` lines (0: all).
   void Print(absl::string_view prefix, uint64_t limit,
              OutputBuffer* output) const;
-  // The same as a table, which also has the level.
+  // The same as a table, with a column for the level.
   Table ToTable(absl::string_view prefix, uint64_t limit) const;
 
  private:
-  // What is beyond is counted alone.
+  // Further calls are counted, but not kept.
   static constexpr size_t kMaxNodes = size_t{1} << 20;
   static constexpr uint32_t kNone = ~0u;
 
@@ -73,7 +74,7 @@ class CallTree final : public CallReplay {
   CallFilter filter_;
   uint64_t calls_ = 0;
   std::vector<Node> nodes_;
-  std::vector<uint32_t> tops_;  // nodes that are in no other one so far
+  std::vector<uint32_t> tops_;  // nodes that have no parent so far
 };
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// What each function's calls changed RSS by: `pymemreport calls --by function`.
+// The change of RSS during each function's calls: `pymemreport calls --by
+// function`.
 #ifndef PYMEMRUN_READERS_REPLAY_CALLS_FLOW_TABLE_H_
 #define PYMEMRUN_READERS_REPLAY_CALLS_FLOW_TABLE_H_
 
@@ -14,10 +15,10 @@
 namespace pymemrun {
 
 struct FlowTotals {
-  // Modulo 2^64. A recursive call counts with the outermost one.
+  // Modulo 2^64. Of recursive calls only the outermost one counts.
   uint64_t growth_bytes = 0;
-  uint64_t own_bytes = 0;                             // without the calls in it
-  uint64_t thread_bytes = 0, own_thread_bytes = 0;    // of the calls' threads
+  uint64_t own_bytes = 0;  // without the calls within it
+  uint64_t thread_bytes = 0, own_thread_bytes = 0;    // by the calls' threads
   uint64_t charged_bytes = 0, own_charged_bytes = 0;  // one of these pairs
   uint64_t took_us = 0;
   uint64_t calls = 0;
@@ -28,19 +29,19 @@ struct FlowTotals {
 // Not thread safe.
 class FlowReplay final : public CallReplay {
  public:
-  // Without functions of other files, and calls of other threads, than are
-  // wanted. Calls count that ended in the range. `choice` must outlive it.
+  // Counts calls that ended in the range, of the files and threads that
+  // `choice` keeps. `choice` must outlive it.
   FlowReplay(const CallChoice& choice, const TimeRange& range)
       : filter_(choice, &index()), range_(range) {}
   ThreadFilter* threads() { return filter_.threads(); }
   void Finish() override;
 
-  // Functions, files or packages, most charged first (see EndedCall). Of files
-  // and packages with what is their functions' own alone: what these called may
-  // be of the same. `as_text`: with what is charged alone, instead of the
-  // process's growth and the threads'. REQUIRES: Finish() was called.
+  // Functions, files or packages, most charged first (see EndedCall). Files and
+  // packages have only what their functions changed themselves, as their calls
+  // may be of the same file. `as_text`: has only the charged figures, instead
+  // of those of the process and of threads. REQUIRES: Finish() was called.
   Table ToTable(GroupBy by, bool as_text) const;
-  // Calls that found no room: only where rows do not tell.
+  // Calls that did not fit; 0 if rows were paired.
   uint64_t not_kept() const { return not_kept_; }
 
  private:
@@ -52,8 +53,8 @@ class FlowReplay final : public CallReplay {
 
   CallFilter filter_;
   const TimeRange range_;
-  std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
-  std::vector<EndedCall> calls_;   // yet to be nested
+  std::vector<FlowTotals> sites_;  // by id; 0: sites that did not fit
+  std::vector<EndedCall> calls_;   // not nested yet
   uint64_t not_kept_ = 0;
 };
 

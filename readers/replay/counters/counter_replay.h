@@ -31,10 +31,10 @@ class CounterSeries {
   CounterSeries(std::string name, Look look)
       : name_(std::move(name)), look_(look) {}
 
-  // Not a number is left out. Times may fall a little: two threads' may.
+  // NaN is left out. Times may descend a little, as two threads add values.
   void Add(uint64_t time_us, double value);
 
-  // Leaves out what came later, unless all did.
+  // Drops later values, unless all are later.
   void EndAt(uint64_t time_us);
   // Leaves out what is not of this time, all of it too.
   void KeepBetween(uint64_t from_us, uint64_t to_us);

@@ -1,4 +1,4 @@
-// What tasks of a run are called.
+// Names of a run's tasks.
 #ifndef PYMEMRUN_READERS_REPLAY_CURRENT_TASK_TASK_NAMES_H_
 #define PYMEMRUN_READERS_REPLAY_CURRENT_TASK_TASK_NAMES_H_
 
@@ -15,25 +15,25 @@
 
 namespace pymemrun {
 
-// Within bounds: of tasks beyond them no more than the number is known. Not
-// thread safe.
+// Memory is bounded: tasks that do not fit have only their number. Not thread
+// safe.
 class TaskNames {
  public:
-  // `index` has the stacks of the definitions, and must outlive it.
+  // `index` has the stacks of the definitions and must outlive it.
   explicit TaskNames(const RunIndex* index, size_t most = kMost)
       : index_(index), most_(most) {}
 
-  // To be called first, if at all: what others are called need not be known.
+  // Keeps the names of these tasks only. To be called before Add(), if at all.
   void KeepOnly(absl::flat_hash_set<uint32_t> tasks);
-  // A task's last definition counts.
+  // A task may be defined again: its last definition counts.
   void Add(const TaskDef& task);
-  // There were more tasks, or longer names, than are kept.
+  // Tasks, or long names, did not fit.
   bool any_lost() const { return any_lost_; }
 
-  // "Task-7 worker"; of a task without a definition "task 7".
+  // "Task-7 worker"; "task 7" for a task without a definition.
   absl::string_view Label(uint32_t task) const;
   absl::string_view Name(uint32_t task) const;  // "Task-7"
-  // StackDef.id of its coroutine's function; 0: not known.
+  // StackDef.id of the function of its coroutine; 0: unknown.
   uint32_t Stack(uint32_t task) const;
 
  private:
@@ -49,11 +49,12 @@ class TaskNames {
   bool any_lost_ = false, keeps_only_ = false;
   absl::flat_hash_set<uint32_t> only_;
   NamePool names_{kNameBytes};
-  mutable NamePool labels_{kNameBytes};  // that were asked for
+  mutable NamePool labels_{kNameBytes};  // labels that were asked for
   absl::flat_hash_map<uint32_t, Task> tasks_;
 };
 
-// Reads the file for them; false: it could not be read, which has been said.
+// Reads the names from the file. Returns false if it cannot be read, and has
+// printed why.
 bool ReadNames(RereadFile* file, TaskNames* names);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Tells which task a thread ran when, for reports that charge to tasks.
+// Finds which task a thread ran at a moment, for reports that charge to tasks.
 #ifndef PYMEMRUN_READERS_REPLAY_CURRENT_TASK_TASK_STEPS_READER_H_
 #define PYMEMRUN_READERS_REPLAY_CURRENT_TASK_TASK_STEPS_READER_H_
 
@@ -17,17 +17,18 @@ namespace pymemrun {
 
 class StepWindow;
 
-// A first reading of the run finds the names and the longest step. Then
-// TaskAt() reads the steps once more, beside who asks, and keeps those that lie
-// within the time of the longest one. So memory is bounded where times are
-// asked for in their order, or nearly so. Not thread safe.
+// Reading the run into it finds the names and the longest step. After that
+// TaskAt() reads the steps again, in step with the caller's reading. It keeps
+// the steps that are no older than the longest one. So memory is bounded if the
+// times asked for are nearly ascending. Not thread safe.
 class TaskStepsReader : public ReplayVisitor {
  public:
   // `file` must outlive it.
   explicit TaskStepsReader(RereadFile* file);
   ~TaskStepsReader() override;
-  // To be called first, if at all: names are left for ReadNames(), and what
-  // TaskAt() tells is TaskDef.stack, the task's function, instead of the task.
+  // To be called before reading, if at all. LeaveNames(): keeps no names until
+  // ReadNames(). TellFunctions(): TaskAt() returns TaskDef.stack, the task's
+  // function, instead of the task.
   void LeaveNames() { names_.KeepOnly({}); }
   void TellFunctions() { tells_functions_ = true; }
 
@@ -36,12 +37,13 @@ class TaskStepsReader : public ReplayVisitor {
   void OnTask(const TaskDef& task) override { names_.Add(task); }
   void Finish() override {}
 
-  // The rest REQUIRES that the file was read.
-  // 0: none. `thread`: its first ThreadDef.id.
+  // REQUIRES, from here on: the file was read.
+  //
+  // 0: no task. `thread` is its first ThreadDef.id.
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) const;
-  size_t steps_kept() const;  // now
+  size_t steps_kept() const;  // at the moment
   const TaskNames& names() const { return names_; }
-  // Those of these tasks alone. False: the file cannot be read.
+  // Reads the names of these tasks. Returns false if the file cannot be read.
   bool ReadNames(absl::flat_hash_set<uint32_t> tasks);
 
  private:
@@ -53,26 +55,23 @@ class TaskStepsReader : public ReplayVisitor {
   mutable uint32_t restarts_ = 0;
 };
 
-// For --by task. False: there are none, which has been said; *code is what the
-// program is to exit with.
+// Reads the steps for --by task. Returns false if there are none, and has
+// printed why; *code is then the exit status.
 bool ReadTaskSteps(RereadFile* file, TaskStepsReader* steps, int* code);
 
-// Which task a thread ran at a moment.
-
-// Memory: 24 bytes for each step, 32 for each at which turns were made. Not
-// thread safe.
+// Which task a thread ran at a moment. Memory: 24 bytes for each step, and 32
+// for each that MakeTurns() has sorted. Not thread safe.
 class TaskTimeline {
  public:
-  // Adds a step of a thread, by its first ThreadDef.id: a task, or what else is
-  // to be told of it, from when to when. Of steps that lie within one another
-  // the inner one counts.
+  // Adds a step of a thread (its first ThreadDef.id) with its task, or another
+  // number that TaskAt() is to return. Of nested steps the innermost counts.
   void Add(uint32_t thread, uint32_t task, uint64_t begin_us, uint64_t end_us);
-  // Leaves out the steps that ended before.
+  // Drops the steps that ended before this time.
   void Forget(uint64_t before_us);
-  // After that TaskAt() knows of all that were added and not forgotten.
+  // Makes all steps added so far known to TaskAt().
   void MakeTurns();
 
-  // 0: none. Fast where the thread was asked for a time near by before.
+  // 0: no task. Fast if the thread's last time asked for was near.
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) const;
   size_t steps() const { return steps_; }
 
@@ -81,7 +80,7 @@ class TaskTimeline {
     uint64_t begin_us, end_us;
     uint32_t task;
   };
-  // From here on the task runs, or none.
+  // The task that runs from here on, or none.
   struct Turn {
     uint64_t time_us;
     uint32_t task;
@@ -89,13 +88,13 @@ class TaskTimeline {
   struct Thread {
     std::vector<Step> steps;
     std::vector<Turn> turns;
-    mutable size_t last = 0;  // of turns: what was found last
+    mutable size_t last = 0;  // the turn found last
   };
   static void MakeTurnsOf(Thread* thread);
 
   std::vector<Thread> threads_;  // by id
-  std::vector<uint32_t> some_;   // those with steps
-  size_t steps_ = 0;             // of all threads
+  std::vector<uint32_t> some_;   // threads with steps
+  size_t steps_ = 0;             // number, of all threads
 };
 
 }  // namespace pymemrun

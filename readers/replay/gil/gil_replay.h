@@ -28,11 +28,12 @@ class GilReplay : public ReplayVisitor {
   static constexpr size_t kMostFunctions = size_t{1} << 18;
   // Who waited, and for whom; the latter may be one of these.
   using Pair = std::pair<uint32_t, uint32_t>;
-  static constexpr uint32_t kHandover = 0;     // nobody held it, or not known
+  // no thread held it, or it is unknown
+  static constexpr uint32_t kHandover = 0;
   static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
 
-  // To be called first, if at all: all sums are of this part of the time. Of
-  // what goes beyond it the part within counts.
+  // To be called first, if at all: only this part of the time counts, and of
+  // longer waits and holds the part within it.
   void SetRange(const TimeRange& range) { range_ = range; }
 
   void OnGilRecording(const GilRecording& recording) override {
@@ -86,8 +87,9 @@ class GilReplay : public ReplayVisitor {
   virtual void OnHold(const GilSpan& hold) {}
   virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
                       GilWaitKind kind) {}
-  // What the wait that was told last is charged to, in parts that add up to it:
-  // a thread, kHandover or kForgotten. Of a thread the place where it let go.
+  // Called after OnWait(), once for each part of that wait; the parts add up to
+  // it. `thread` is the holder, kHandover or kForgotten. `place`: where that
+  // thread let go.
   virtual void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,
                         uint64_t ns) {}
   // Where the thread was in its wait that begins, or ends, at that time.
@@ -97,7 +99,7 @@ class GilReplay : public ReplayVisitor {
 
  private:
   struct Gil {
-    GilSpan now;  // who took it last; thread 0: nobody yet
+    GilSpan now;  // the latest to take it; thread 0: none yet
     bool is_held = false;
     uint64_t held_ns = 0;   // of `now`, as far as it was counted
     uint64_t pauses = 0;    // likewise

@@ -23,7 +23,7 @@ struct GilWait {
   GilWaitKind kind = GilWaitKind::kGil;
   uint32_t thread = 0;
   uint64_t begin_ns = 0, wait_ns = 0;
-  uint32_t holder = 0;  // 0: nobody held it
+  uint32_t holder = 0;  // 0: no thread held it
   GilPlace holder_place;
   uint32_t stack = 0;  // the waiter's
 };

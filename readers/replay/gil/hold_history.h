@@ -38,7 +38,8 @@ struct GilSpan {
 // Not thread safe.
 class HoldHistory {
  public:
-  // So many holds are looked at for one wait: a file's reading is linear.
+  // At most this number of holds are examined for one wait, so that reading
+  // stays linear.
   static constexpr size_t kMost = 64;
 
   void Add(const GilSpan& span) {
@@ -49,22 +50,22 @@ class HoldHistory {
     }
     ++next_;
   }
-  // Calls take(span, ns) for each hold in [begin, end), the last one first: how
-  // much of that time it took. `paused_ns`: of the hold that was under way at
-  // `begin`, what it had paused until then. Returns how much of the time lies
-  // before all holds that are remembered.
+  // Calls take(span, ns) for each hold in [begin, end), the last one first,
+  // with the time that it had in this interval. `paused_ns`: how long the hold
+  // in progress at `begin` had paused until then. Returns the time before all
+  // holds that are remembered.
   uint64_t EachIn(uint64_t begin, uint64_t end, uint64_t paused_ns,
                   absl::FunctionRef<void(const GilSpan&, uint64_t)> take) const;
 
  private:
   std::vector<GilSpan> spans_;  // a ring once it is full
-  uint64_t next_ = 0;           // so many were added
+  uint64_t next_ = 0;           // how many were added
 };
 
 // Pauses of a free-threaded interpreter: one thread stops all others, for
 // example to collect garbage.
 
-// The pauses that a thread made at a place.
+// The pauses that a thread caused at one place.
 struct StopSums {
   uint64_t stops = 0;
   // From the moment at which it asked, or the first thread stood still, until
@@ -77,7 +78,7 @@ struct StopSums {
 // thread safe.
 class WorldStops {
  public:
-  // Who stopped all, and where it let them go on, as far as that is known.
+  // Who stopped all, and where it released them, if that is known.
   using Key = std::pair<uint32_t, GilPlace>;
 
   // The thread asks all others to stop; when they have.

@@ -1,5 +1,5 @@
 // Where threads wait for the GIL: the time of each stack, or of the place that
-// had the GIL meanwhile. Used by `pymemreport gil --off`.
+// held the GIL during the wait. Used by `pymemreport gil --off`.
 #ifndef PYMEMRUN_READERS_REPLAY_GIL_WAIT_STACKS_H_
 #define PYMEMRUN_READERS_REPLAY_GIL_WAIT_STACKS_H_
 
@@ -15,16 +15,16 @@ namespace pymemrun {
 // What a wait's time is charged to.
 enum class WaitsBy {
   kWaiter,  // the stack of the thread that waited
-  kHolder,  // the thread that had the GIL meanwhile, where it let go
+  kHolder,  // the thread that held the GIL then, where it let go
   kBoth,
 };
 
 // Reads the whole run. Time and memory are linear in the file. Not thread safe.
 class WaitStacks final : public GilReplay {
  public:
-  // Of a wait that was too short to have a stack.
+  // A wait that was too short to get a stack.
   static constexpr uint32_t kShort = ~0u;
-  // What is not asked for is 0.
+  // Fields that were not asked for are 0.
   struct Key {
     uint32_t waiter = 0;  // first ThreadDef.id
     uint32_t stack = 0;   // the waiter's; 0: not recorded

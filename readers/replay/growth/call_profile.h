@@ -1,23 +1,26 @@
-// RSS growth by place: what `pymemreport top` lists.
+// Growth of RSS by place: the rows of `pymemreport top`.
 //
-// The dRSS of a row is what RSS changed by between the event before it and the
-// row's own event; it is charged to the row's own place: the line of Python
-// code where the event was seen (for C events the calling line), the Python
-// function that this line is in, and the row's thread. So an allocation made by
-// a C function is charged to the line that called it, one made by plain
-// bytecode to the next line with an event in the same function.
+// The dRSS of a row is the change of RSS from the event before it to its own
+// event. It is charged to the place of the row: the line of Python code where
+// the event was seen (for C events the calling line), its Python function, and
+// its thread. So an allocation by a C function is charged to the line that
+// called the function. One by plain bytecode is charged to the next line of the
+// function with an event.
 //
-// At a CALL the function called has not run yet, its caller has. There the row
-// is charged to the place of the thread's event just before, if the file has
-// it (row number - 1, mostly as context) and it is no RETURN: then it lies in
-// the caller. With a CALL before, that place is the caller's first line. Else
-// the row is charged to the line that calls, if its stack is known.
+// At a CALL the called function has not run yet, but its caller has. So the row
+// is charged to the place of the thread's event just before, which is in the
+// caller. The file must have that event (row number - 1, mostly as context),
+// and it must not be a RETURN. If it is a CALL, its place is the caller's first
+// line. Otherwise the row is charged to the calling line, if its stack is
+// known.
 //
-// A place's own line is that of the innermost frame of the user's own code in
-// the row's stack (OwnCode). Without such a frame, or without stacks, it is the
+// The own line of a place is the innermost frame of the user's own code in the
+// row's stack (OwnCode). Without such a frame, or without stacks, it is the
 // row's place itself.
 //
-// Context rows are not counted: they passed no filter. Event 0's dRSS is its
+// Context rows are not counted: they passed no filter. The dRSS of event 0 is
+// its whole RSS; only what came after tracing started counts as growth. If the
+// filter measured dRSS since the last logged event, the profile does so, too.
 // whole RSS; only what came after tracing began counts as growth. Where the
 // filter measured dRSS since the last logged event, so is it counted here.
 #ifndef PYMEMRUN_READERS_REPLAY_GROWTH_CALL_PROFILE_H_
@@ -52,48 +55,48 @@ struct RssTotals {
   void Add(const RssTotals& other);
 };
 
-// Of one run. Not thread safe.
+// Sums of one run. Not thread safe.
 class CallProfile {
  public:
-  // To be called first, if at all: only rows of the threads that are `wanted`
-  // are charged to places. See ThreadFilter.
+  // Charges only rows of the `wanted` threads to places, see ThreadFilter. To
+  // be called first, if at all.
   void KeepThreads(std::string wanted, const RunIndex* index) {
     filter_.emplace(std::move(wanted), index);
   }
-  // The same of rows at times of the range.
+  // Likewise, only rows within the range.
   void KeepRange(const TimeRange& range) { range_ = range; }
-  // The same of rows by task: `tasks` knows the run's steps, and must outlive
-  // it.
+  // Likewise, also sums rows by task. `tasks` knows the run's steps and must
+  // outlive it.
   void TellTasksApart(const TaskStepsReader* tasks) { steps_ = tasks; }
-  // To be called before Add(): RSS when tracing began, and what dRSS is
-  // measured against.
+  // To be called before Add(): RSS when tracing started, and how dRSS was
+  // measured.
   void SetHeader(const Header& header);
-  // `index`: of what was defined before the row.
+  // `index` has everything that was defined before the row.
   void Add(const Row& row, const RunIndex& index);
-  // Tracing was off: what RSS changed by meanwhile is charged to no place.
+  // Tracing was off: the change of RSS during the pause is charged to no place.
   void Add(const Pause& pause);
 
-  // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
+  // By id of the site or thread, up to kMaxIds; index 0 has all larger ids.
   const std::vector<RssTotals>& sites() const { return sites_; }
   const std::vector<RssTotals>& threads() const { return threads_; }
-  // By the StackDef.id of an own line; of stacks without one, by site.
+  // By StackDef.id of the own line; rows without an own line are by site.
   const std::vector<RssTotals>& own_lines() const { return own_lines_; }
   const std::vector<RssTotals>& other_sites() const { return other_sites_; }
-  // By the StackDef.id of a frame that calls: what no site stands for.
+  // By StackDef.id of a calling frame, for rows charged to a caller without a
+  // site.
   const std::vector<RssTotals>& callers() const { return callers_; }
-  // By number of the task whose step was under way, 0: none; empty where tasks
-  // are not told apart.
+  // By the task whose step ran, 0: none. Empty without TellTasksApart().
   const absl::flat_hash_map<uint32_t, RssTotals>& tasks() const {
     return tasks_;
   }
   absl::string_view TaskLabel(uint32_t task) const;
-  // Of all threads that are not kept.
+  // All threads that are not kept.
   const RssTotals& other_threads() const { return other_threads_; }
-  // Rows seen at a site, also where their changes are charged to another.
+  // Rows seen at a site, including those charged to another site.
   uint64_t RowsSeenAt(uint32_t site) const;
-  // What RSS changed by from the begin of tracing to the last row, or to
-  // `last_rss_bytes` if that is not 0, less all that is charged to places. Of a
-  // range: from the last row before it to the last one in it.
+  // The change of RSS that is charged to no place: from the start of tracing to
+  // the last row, or to `last_rss_bytes` if it is not 0. For a range: from the
+  // last row before it to the last one in it.
   int64_t UnseenBytes(uint64_t last_rss_bytes) const;
 
  private:
@@ -109,20 +112,23 @@ class CallProfile {
   bool IsOfCaller(const Row& row, int64_t change_bytes) const;
   uint32_t SiteOf(const Row& row, bool of_caller);
 
-  uint64_t first_rss_bytes_ = 0;  // 0: not known
+  uint64_t first_rss_bytes_ = 0;  // 0: unknown
   bool since_logged_ = false;
   bool any_row_ = false;
-  std::optional<TimeRange> range_;  // nothing: all times
-  uint64_t end_rss_bytes_ = 0;      // at the end of range_; 0: no later row
-  Row last_ = {};                   // if any_row_
-  // Where the growth of the next row begins, if it counts from the last logged
-  // row: RSS there, or when tracing began, and what pauses have added.
+  std::optional<TimeRange> range_;  // none: all times
+  // at the end of range_; 0: there is no later row
+  uint64_t end_rss_bytes_ = 0;
+  Row last_ = {};  // valid if any_row_
+  // The RSS that the next row's growth is measured from, if dRSS counts from
+  // the last logged row: RSS at that row, or at the start, plus the changes in
+  // pauses.
   uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_, callers_;
-  std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
+  // by site: rows charged to it minus rows charged to others
+  std::vector<int64_t> moved_rows_;
   const TaskStepsReader* steps_ = nullptr;
   absl::flat_hash_map<uint32_t, RssTotals> tasks_;
-  std::optional<ThreadFilter> filter_;  // nothing: all threads are kept
+  std::optional<ThreadFilter> filter_;  // none: all threads are kept
   RssTotals other_threads_;
 };
 

@@ -1,4 +1,4 @@
-// Growth of RSS summed up by place, of one or more runs. See call_profile.h.
+// Growth of RSS by place, of one or more runs. See call_profile.h.
 #ifndef PYMEMRUN_READERS_REPLAY_GROWTH_PROFILE_TABLE_H_
 #define PYMEMRUN_READERS_REPLAY_GROWTH_PROFILE_TABLE_H_
 
@@ -13,12 +13,12 @@
 
 namespace pymemrun {
 
-// One place of a table, with what was seen there. Its names live as long as the
-// table.
+// A place in a table. Its names live as long as the table.
 struct ProfiledPlace {
   Place place;
   RssTotals totals = {};
-  bool is_part = true;  // of the growth at all places: it has a share
+  // counted in the growth of all places, so it has a share
+  bool is_part = true;
 
   void Add(const ProfiledPlace& other) { totals.Add(other.totals); }
   bool IsNothing() const {
@@ -26,10 +26,10 @@ struct ProfiledPlace {
   }
 };
 
-// Whose a change of RSS is.
+// What a change of RSS is charged to.
 enum class Attribution {
-  kObserved,  // of the thread, and the place, whose event saw it
-  kCaused,    // of the thread that brought pages or gave them back, and where
+  kObserved,  // the thread and place whose event saw it
+  kCaused,    // the thread that added or released the pages, and its place
 };
 // For headings.
 inline constexpr absl::string_view kObservedMeaning =
@@ -37,20 +37,21 @@ inline constexpr absl::string_view kObservedMeaning =
 inline constexpr absl::string_view kCausedMeaning =
     "growth: pages that a thread brought, shrinkage: those that its calls gave "
     "back";
-// The rows of what no thread or place has: kObserved. See kUnattributed.
+// The row for what no thread or place has, with kObserved. See kUnattributed.
 inline constexpr absl::string_view kInNoRow = "in no logged row";
 
-// Places of one or more runs, each once. Not thread safe.
+// The places of one or more runs, each of them once. Not thread safe.
 class ProfileTable {
  public:
-  // REQUIRES: kLine, kLibraryLine, kFunction, kFile, kPackage, kThread or
-  // kTask.
+  // REQUIRES: `by` is kLine, kLibraryLine, kFunction, kFile, kPackage, kThread
+  // or kTask.
   explicit ProfileTable(GroupBy by, Attribution of = Attribution::kObserved)
       : by_(by), of_(of), names_(kMaxNameBytes) {}
 
-  // Of kCaused its rows alone.
+  // With kCaused, adds only the number of rows.
   void Add(const CallProfile& profile, const RunIndex& index);
-  // Of kCaused: what a place, threads that are not kept, native ones did.
+  // With kCaused: adds what a place, the threads that are not kept, and native
+  // threads changed.
   void Add(Place place, const RssTotals& totals);
   void AddOthers(const RssTotals& totals);
   void AddNative(const RssTotals& totals);
@@ -59,10 +60,10 @@ class ProfileTable {
   size_t places() const { return rows_.size(); }
   // Most growth first, then by place; at most `limit` of them (0: all).
   std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
-  // Of all places, and of threads that are not kept.
+  // All places together, and threads that are not kept.
   const RssTotals& total() const { return total_; }
   const RssTotals& other_threads() const { return other_threads_; }
-  // Of threads that never ran Python code, where a table is by thread.
+  // Threads that never ran Python code, in a table by thread.
   const RssTotals& native_threads() const { return native_threads_; }
   Attribution of() const { return of_; }
   // See CallProfile::UnseenBytes().
@@ -83,23 +84,23 @@ class ProfileTable {
 
 // The table of `pymemreport top`.
 
-// What tracing itself costs: bytes of memory at most, 0 where it is not known,
-// and objects that it made the interpreter allocate (RunFacts::MadeObjects).
+// What tracing itself costs: at most these bytes of memory (0: unknown), and
+// the objects that it made the interpreter allocate (RunFacts::MadeObjects).
 struct OwnCost {
   uint64_t bytes = 0;
   uint64_t frames_made = 0;
   uint64_t bound_made = 0;
-  bool of_part = false;  // the table is of a part of the run: it is not told
+  // the table is of a part of the run, so the cost is left out
+  bool of_part = false;
 };
 
-// The places, most growth first, at most `limit` of them (0: all). Below them
-// stand what threads did or saw that are not kept, and native ones. What RSS
-// changed by in no logged row, or by no thread's doing, is next, unless it is
-// 0. Then comes what tracing itself costs; a table
-// with a function column also counts its objects. `share` is a part of the
-// growth at all places, listed or not; the last two rows have no share.
-// Functions are Python's: growth in a C function counts for the Python function
-// that called it.
+// The places, most growth first, at most `limit` of them (0: all). Then follow:
+// threads that are not kept, native threads, and the change of RSS in no logged
+// row, or by no thread, unless it is 0. The last row is the cost of tracing; in
+// a table with a function column it also counts objects. `share` is a part of
+// the growth of all places, listed or not; the last two rows have none.
+// Functions are Python's: growth in a C function is charged to the Python
+// function that called it.
 Table TopTable(const ProfileTable& profile, uint64_t limit,
                const OwnCost& cost);
 

@@ -39,8 +39,8 @@ class HeapHistoryReplay final : public HeapReplay {
 
   explicit HeapHistoryReplay(const HeapHistoryOptions& options);
   void Finish() override;
-  // There were more moments than kMaxMoments, or fewer with so many sources
-  // that each look at all of them takes long: the others were not taken.
+  // Whether moments were left out: there were more than kMaxMoments, or so many
+  // sources that reading all of them each time would take too long.
   bool too_many() const { return too_many_; }
   ThreadFilter& threads() { return threads_; }
   // Live bytes over time; places and "others" add up to it. Tracing's own

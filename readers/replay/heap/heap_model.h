@@ -56,8 +56,8 @@ class HeapModel {
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
   // Later allocations belong to this step. Not together with CountTemporary().
   void BeginStep(uint32_t step) { step_ = step; }
-  // Threads of libraries have a source for each line that waits for them, each
-  // task sources of its own, or one. REQUIRES: nothing was added.
+  // Split the sources: those of library threads by the line that waits for
+  // them; all by task, with or without stacks. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
   void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
   HeapSources* mutable_sources() { return &sources_; }

@@ -19,10 +19,8 @@
 
 namespace pymemrun {
 
-// A moment at which HeapMoments stops.
-
-// The most live bytes, the run's last moment, so many microseconds since the
-// start, or after so many heap events.
+// A moment at which HeapMoments stops: the peak of live bytes, the run's end, a
+// time since the start, or the moment after a number of heap events.
 struct HeapMoment {
   enum Kind { kPeak, kEnd, kTime, kEvents };
   Kind kind = kPeak;

@@ -1,5 +1,5 @@
-// Which line waited in a library's call, while threads of that library worked
-// for it.
+// Finds the line that waited in a library's call while threads of the library
+// worked for it.
 #ifndef PYMEMRUN_READERS_REPLAY_LIBRARY_WAITS_LIBRARY_WAITS_H_
 #define PYMEMRUN_READERS_REPLAY_LIBRARY_WAITS_LIBRARY_WAITS_H_
 
@@ -20,76 +20,77 @@
 
 namespace pymemrun {
 
-// Installed packages, a bit for each; two may share one.
+// A set of installed packages, a bit for each; two packages may share a bit.
 using PackageSet = uint64_t;
 
-// What a first reading tells. Does not change.
+// What a first reading finds. Immutable.
 struct LibraryWaits {
-  // Until the thread's next one it is in calls of these packages; `stack` ends
-  // with the first frame of theirs, or is that of the own line, if they are
-  // called in C alone; 0: it is in none.
+  // From this time until the thread's next change it is in calls of these
+  // packages. `stack` ends with the first frame of the packages, or is that of
+  // the own line if only C code of them is called. 0: the thread is in no
+  // package.
   struct Change {
     uint64_t time_us;
     uint32_t thread, stack;
     PackageSet packages;
   };
   std::vector<Change> changes;  // by time
-  // By stack: its packages, where no frame is the user's own.
+  // By stack: its packages, if no frame is the user's own.
   std::vector<PackageSet> workers;
   std::vector<PackageSet> mappings;              // by MappingDef.id
   absl::flat_hash_set<uint32_t> python_threads;  // that ever ran Python code
 };
 
-// Hears who ran which stack when. A thread that was in a library's call stays
-// there until it is seen elsewhere; a call that returns began before. Memory:
-// 16 bytes for each stack, and 72 for each time that a thread entered or left a
-// library, up to kMostSights. Not thread safe.
+// Collects which thread ran which stack when. A thread in a library's call
+// stays there until it is seen elsewhere. The start of a call that returns is
+// known. Memory: 16 bytes for each stack, and 72 for each time that a thread
+// entered or left a library, up to kMostSights. Not thread safe.
 class WaitFinder {
  public:
-  // The index is that of the reading, and outlives it.
+  // The index of the reading; it must outlive this object.
   explicit WaitFinder(const RunIndex* index) : index_(*index) {}
 
-  void OnRow(const Row& row);  // in any order: files tell some of them late
-  // `stack` 0: of a native thread, or not known. `code`: the mapping whose code
-  // it was; 0: not known.
+  void OnRow(const Row& row);  // in any order: some rows come late in the file
+  // `stack` 0: a native thread, or unknown. `code`: the mapping whose code ran;
+  // 0: unknown.
   void OnMemory(uint64_t time_us, uint32_t thread, uint32_t stack,
                 uint32_t code) {
     Saw(time_us, time_us, thread, stack, code);
   }
   void OnPages(const PageEntry* entries, size_t count);
   void OnHeap(const HeapEvent* events, size_t count);
-  // Null: no thread of a library did anything while another waited.
+  // Null: no library's thread did anything while another thread waited.
   std::shared_ptr<const LibraryWaits> Take();
 
  private:
   static constexpr uint32_t kNoCode = UINT32_MAX;  // of a call
   static constexpr size_t kMostSights = size_t{1} << 19;
   struct Stack {
-    PackageSet packages = 0;  // within the own frame, or of all
-    uint32_t call = 0;        // the frame that the own one called
+    PackageSet packages = 0;  // called by the own frame, or of all frames
+    uint32_t call = 0;        // the frame that the own frame called
     bool known = false, is_own = false;
   };
   // The thread was in that call at both times, and not before from_us. Without
-  // a call it was in own code, or on `line`: there it may be in C.
+  // a call it was in its own code, or on `line`, which may be in C code.
   struct Sight {
     uint64_t from_us, first_us, last_us;
     uint32_t thread, call, line;
     PackageSet packages;
   };
   struct Thread {
-    size_t sight = SIZE_MAX;  // the last that was told
+    size_t sight = SIZE_MAX;  // the latest one found
     bool runs_python = false;
-    // Once sights are followed by time.
-    size_t change = SIZE_MAX;           // its last
-    uint64_t seen_us = 0, line_us = 0;  // in own code, on the line
+    // Used when sights are read in the order of time.
+    size_t change = SIZE_MAX;           // its latest change
+    uint64_t seen_us = 0, line_us = 0;  // last seen in own code; on the line
     uint32_t call = 0, line = 0;
   };
 
-  // The thread was there at time_us, and no earlier than from_us.
+  // The thread was seen there at time_us; it came after from_us.
   void Saw(uint64_t from_us, uint64_t time_us, uint32_t thread, uint32_t stack,
            uint32_t code);
   void Add(const Sight& sight, Thread* thread);
-  std::vector<Sight> SortedSights() const;  // their ends, by time
+  std::vector<Sight> SortedSights() const;  // sorted by the time of their end
   void Follow(const Sight& sight, Thread* thread);
   void Calls(const Sight& sight, Thread* thread);
   const Stack& Find(uint32_t stack);
@@ -98,25 +99,25 @@ class WaitFinder {
 
   const RunIndex& index_;
   std::vector<Stack> stacks_;         // by id
-  std::vector<PackageSet> mappings_;  // by id, as far as they are known
+  std::vector<PackageSet> mappings_;  // by id, those known so far
   absl::flat_hash_map<absl::string_view, PackageSet> packages_;
   absl::node_hash_map<uint32_t, Thread> threads_;
   std::pair<uint32_t, Thread*> last_ = {};  // of threads_
   std::vector<Sight> sights_;
   std::vector<LibraryWaits::Change> changes_;
-  uint64_t worked_us_ = 0;  // a thread of a library did something last
+  uint64_t worked_us_ = 0;  // when a library's thread last did something
 };
 
-// Asked in the order of time. Not thread safe.
+// Looks up waits. Times must be ascending. Not thread safe.
 class WaitCursor {
  public:
   WaitCursor() = default;
   explicit WaitCursor(std::shared_ptr<const LibraryWaits> waits)
       : waits_(std::move(waits)) {}
 
-  // The stack of another thread, whose own line waited in a call of the library
-  // that worked; 0: nobody, or the stack has an own line. `code`: the mapping
-  // whose code it was.
+  // Returns the stack of the thread whose own line waited in a call of the
+  // library that worked. 0: no thread did, or the stack has an own line itself.
+  // `code`: the mapping whose code ran.
   uint32_t At(uint64_t time_us, uint32_t thread, uint32_t stack,
               uint32_t code) {
     if (waits_ == nullptr) return 0;
@@ -133,22 +134,20 @@ class WaitCursor {
                 uint32_t code);
 
   std::shared_ptr<const LibraryWaits> waits_;
-  size_t next_ = 0;  // of its changes
-  // However many threads wait, an event takes no longer.
+  size_t next_ = 0;  // into its changes
+  // Bounds the time for an event, however many threads wait.
   static constexpr int kMostLooks = 64;
-  // Those that are in a library now: whose call began last is first, then by
+  // Threads in a library now. The one whose call started last is first; then by
   // thread. The key counts time backwards.
   absl::btree_map<std::pair<uint64_t, uint32_t>, const LibraryWaits::Change*>
       now_;
-  absl::flat_hash_map<uint32_t, uint64_t> since_;  // when, by thread
+  absl::flat_hash_map<uint32_t, uint64_t> since_;  // since when, by thread
   bool has_last_ = false;                          // since the last change
   PackageSet last_packages_ = 0;
   uint32_t last_thread_ = 0, last_found_ = 0;
 };
 
-// Reads a run for its LibraryWaits.
-
-// Not thread safe.
+// Reads a run for its LibraryWaits. Not thread safe.
 class WaitReader final : public ReplayVisitor {
  public:
   bool OnRows(const Row* rows, size_t count) override {
@@ -165,7 +164,7 @@ class WaitReader final : public ReplayVisitor {
   }
   void Finish() override { waits_ = finder_.Take(); }
 
-  // As WaitFinder::Take() says. REQUIRES: Finish() was called.
+  // See WaitFinder::Take(). REQUIRES: Finish() was called.
   const std::shared_ptr<const LibraryWaits>& waits() const { return waits_; }
 
  private:

@@ -41,26 +41,26 @@ class StateReplay : public GilReplay {
   const std::string& reason() const { return reason_; }
   uint64_t lost() const { return lost_; }
   const std::vector<ThreadStates>& states() const { return states_; }
-  // Of ThreadTimes::other_ns: the call's name. Empty: not known.
+  // The call's name, by index into ThreadTimes::other_ns. Empty: unknown.
   absl::string_view OtherName(size_t other) const {
     return other == 0 || other > names_.size() ? absl::string_view()
                                                : names_[other - 1];
   }
 
  protected:
-  // Told of what each thread with switches did, by its first ThreadDef.id, one
-  // thread after the other, in Finish().
+  // Called in Finish() for each span of each thread with switches, one thread
+  // after the other. `thread` is its first ThreadDef.id.
   virtual void OnSpan(uint32_t thread, const StateSpan& span) {}
 
  private:
-  // What the file says of a thread.
+  // What the file has about a thread.
   struct Told {
     ThreadSteps steps;
     std::vector<GilPart> holds, waits;
     SchedSample sched;                      // the last one in the range
     SchedSample before;                     // the last one before it
     std::vector<RunnableReading> readings;  // of runs with switches
-    // Of the thread. An end of 0 is the run's.
+    // When the thread started and ended; an end of 0 is that of the run.
     uint64_t first_ns = ~uint64_t{0}, end_ns = 0;
     uint64_t voluntary = 0, preempted = 0;
   };

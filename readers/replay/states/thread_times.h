@@ -79,8 +79,8 @@ struct GilPart {
 struct StateSpan {
   uint64_t begin_ns = 0, end_ns = 0;
   ThreadState state = ThreadState::kOther;
-  // On a CPU: for how long of it the thread had the GIL, nobody knows when. The
-  // state says what the most of it was.
+  // On a CPU: how long the thread held the GIL within the span; when is
+  // unknown. The state is the one that took most of it.
   uint64_t gil_ns = 0;
   uint8_t other = 0;  // of kOther: as ThreadTimes::other_ns has them
   // When it began is not known: the kernel says only for how long, in sum.
@@ -104,12 +104,12 @@ struct ThreadTimes {
   uint64_t total_ns() const;
 };
 
-// Gives what a thread did, in the order of time, without holes until it ended.
-// `end_ns`: of the run. `holds` and `waits` of that thread, in any order.
-// `readings`: for how long it wanted a CPU, as the scheduler counted. What of
-// it the steps do not have was at the ends of sleeps, and the kernel does not
-// say where. Each sleep that has ended between two readings gives the same
-// part, or all that it has.
+// Calls `take` with a thread's spans in the order of time, without gaps until
+// it ended. `end_ns` is that of the run. `holds` and `waits` are of the thread,
+// in any order. `readings`: how long it waited for a CPU, by the scheduler's
+// count. The steps may miss some of that time: it was at the ends of sleeps,
+// and the kernel does not say which. Each sleep that ended between two readings
+// is shortened by the same amount, or by its whole length.
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
               const std::vector<RunnableReading>& readings,

@@ -77,7 +77,7 @@ class TaskRowList {
   // REQUIRES, from here on: Finish() was called.
   TaskRows by() const { return options_.by; }
   uint64_t count() const { return count_; }  // with those that are not kept
-  // Of those that are kept, from `begin` on, at most so many.
+  // At most `most` of the kept rows, from `begin` on.
   std::vector<TaskRow> Some(size_t begin, size_t most) const;
   size_t kept() const { return rows_.size(); }
   const TaskSums& all() const { return all_; }
@@ -89,7 +89,7 @@ class TaskRowList {
   const TaskRow* most_alive() const {
     return most_alive_.heap.live.bytes > 0 ? &most_alive_ : nullptr;
   }
-  // By more than the errors of both.
+  // Whether it has more than the next one by more than the errors of both.
   bool IsMostForSure() const;
   // The coroutine whose tasks have most alive together. REQUIRES: any row.
   const TaskRow& MostAliveFunction() const;

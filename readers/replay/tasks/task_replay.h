@@ -25,8 +25,8 @@ struct TaskStep {
   uint32_t thread = 0;  // its first ThreadDef.id
   uint64_t begin_ns = 0;
   uint64_t ran_ns = 0;  // without the steps within it
-  // StackDef.ids: where the task had waited before, or its function where it
-  // began with it; and where it waits then, 0: it was done.
+  // StackDef.ids. From: where the task had waited before, or its function if it
+  // starts with this step. To: where it waits next; 0: it is done.
   uint32_t from_stack = 0, to_stack = 0;
   // The longest time without the GIL within it, and where that was; 0: none.
   uint64_t blocked_ns = 0;
@@ -36,7 +36,8 @@ struct TaskStep {
   // The run ended within it.
   bool is_cut = false;
 
-  // That it took at least. When a program was killed is known less exactly.
+  // The least time that it took: when a program was killed is known less
+  // exactly.
   uint64_t SureNs() const {
     constexpr uint64_t kEndUnsureNs = 50000000;
     return is_cut ? ran_ns - std::min(ran_ns, kEndUnsureNs) : ran_ns;
@@ -93,7 +94,7 @@ class TaskReplay final : public ReplayVisitor {
   void Finish() override;
 
   bool has_tasks() const { return has_tasks_; }
-  // What was allocated is known of a sample.
+  // Allocations are estimated from samples.
   bool is_estimate() const { return is_estimate_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }

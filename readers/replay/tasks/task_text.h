@@ -9,9 +9,9 @@
 
 namespace pymemrun {
 
-// The answers: which step held the event loop longest and where, which task
-// grew most, how many are not done. `moment`: that of their live bytes; empty:
-// these are not known. Lines, each ended.
+// The answers: which step held the event loop longest, and where; which task
+// grew most; how many are not done. `moment`: that of the live bytes; empty:
+// they are unknown. Lines, each ended.
 std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
                           const std::string& moment);
 

@@ -1,5 +1,5 @@
 // Growth of RSS by the thread that caused it: `pymemreport top --by thread`,
-// and what --thread leaves of the other places.
+// and --thread for other places.
 #ifndef PYMEMRUN_READERS_REPLAY_THREADS_CAUSED_GROWTH_H_
 #define PYMEMRUN_READERS_REPLAY_THREADS_CAUSED_GROWTH_H_
 
@@ -13,16 +13,17 @@
 
 namespace pymemrun {
 
-// Reads a run that was read before, as `finder` has found it. Null: nobody saw
-// which thread brought pages, or nothing can be read. `tasks`: see
-// ResidentReplay::TellTasksApart(). `range`: ThreadReplay::KeepRange().
+// Reads a run again, after `finder` has read it. Returns null if no page faults
+// were recorded, or nothing can be read. `tasks`: see
+// ResidentReplay::TellTasksApart(). `range`: see ThreadReplay::KeepRange().
 std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
                                          const PeakFinder& finder,
                                          const TaskStepsReader* tasks = nullptr,
                                          const TimeRange& range = {});
 
-// Adds what the threads did, each change at the place of its stack. `wanted`:
-// see ThreadFilter. REQUIRES: the table is by kCaused, Finish() was called.
+// Adds what the threads changed, each change at the place of its stack.
+// `wanted`: see ThreadFilter. REQUIRES: the table is by kCaused, and Finish()
+// was called.
 void AddCaused(const ThreadReplay& replay, const std::string& wanted,
                ProfileTable* table);
 

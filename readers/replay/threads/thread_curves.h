@@ -1,5 +1,4 @@
-// What each thread did to memory over time: `pymemreport timeline --of
-// threads`.
+// Memory that each thread added over time: `pymemreport timeline --of threads`.
 #ifndef PYMEMRUN_READERS_REPLAY_THREADS_THREAD_CURVES_H_
 #define PYMEMRUN_READERS_REPLAY_THREADS_THREAD_CURVES_H_
 
@@ -15,29 +14,30 @@
 
 namespace pymemrun {
 
-// The highest that a thread's curve was since the first moment.
+// The highest point of a thread's curve since the first moment.
 struct HighPoint {
   uint64_t time_us = 0;
   double bytes = 0;
-  uint32_t stack = 0;  // that brought it there; 0: not known
+  uint32_t stack = 0;  // that added the last of it; 0: unknown
 };
 
 struct ThreadCurves {
-  Curves curves;  // without their total; places are labels of threads
-  std::vector<HighPoint> highs;  // of each chosen series
-  size_t others = 0;  // threads that are summed up; 0: not known, or none
+  Curves curves;  // without the total; places are labels of threads
+  std::vector<HighPoint> highs;  // of each series that was chosen
+  // number of threads summed up as others; 0: unknown, or none
+  size_t others = 0;
 };
 
-// By whom growth is charged to a thread.
+// Which thread growth is charged to.
 enum class GrowthBy {
   kFaults,  // the thread that touched the pages
   kEvents,  // the thread whose event saw RSS change
 };
 
-// Net bytes of threads since tracing began, at some moments. Not thread safe.
+// Net bytes of threads since tracing started, at some moments. Not thread safe.
 class ThreadCurvesReplay final : public ResidentReplay {
  public:
-  // `time_us` rises. REQUIRES: it is not empty.
+  // `time_us` is ascending. REQUIRES: it is not empty.
   ThreadCurvesReplay(GrowthBy by, std::vector<uint64_t> time_us,
                      Hindsight hindsight);
   void OnHeader(const Header& header) override;
@@ -45,14 +45,14 @@ class ThreadCurvesReplay final : public ResidentReplay {
   void OnPause(const Pause& pause) override;
   void Finish() override;
 
-  // Of the wanted threads those with the highest points have a series of their
-  // own, at most `top`. REQUIRES: Finish() was called.
+  // At most `top` of the wanted threads, those with the highest points, have a
+  // series of their own. REQUIRES: Finish() was called.
   ThreadCurves Result(size_t top, ThreadFilter* wanted) const;
-  // Rows were seen, as far as GrowthBy::kEvents needs them.
+  // Whether any row was read; counts only with GrowthBy::kEvents.
   bool any_row() const { return any_row_; }
 
  private:
-  // Values of threads beyond so many are others'.
+  // Further threads are counted with the others.
   static constexpr size_t kMaxThreads = 20000;
 
   void OnTime(uint64_t time_us) override { PassTo(time_us); }
@@ -72,7 +72,7 @@ class ThreadCurvesReplay final : public ResidentReplay {
   bool any_row_ = false;
   std::vector<State> states_;  // by thread
   PlaceValues values_;         // by thread
-  Curves curves_;              // without them
+  Curves curves_;              // without values_
   // By moment and thread, see VariancesByThread().
   std::vector<std::vector<double>> variances_;
 };

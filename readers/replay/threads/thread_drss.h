@@ -1,5 +1,5 @@
-// What each thread did to RSS between two moments: pymemcat's columns
-// thread_drss_bytes and call_thread_drss_bytes, and reports about calls.
+// The change of RSS by each thread between two moments: for pymemcat's columns
+// thread_drss_bytes and call_thread_drss_bytes, and for reports about calls.
 #ifndef PYMEMRUN_READERS_REPLAY_THREADS_THREAD_DRSS_H_
 #define PYMEMRUN_READERS_REPLAY_THREADS_THREAD_DRSS_H_
 
@@ -14,30 +14,30 @@
 
 namespace pymemrun {
 
-// Keeps each change of RSS that a thread caused: 16 bytes for each thread and
-// microsecond in which there was one. Not thread safe.
+// Keeps each change of RSS that a thread caused. Memory: 16 bytes for each
+// thread and microsecond with a change. Not thread safe.
 class ThreadDrss final : public ResidentReplay, public RowDrss {
  public:
-  // Reads the run, twice where pages came late (see Hindsight). Changes before
-  // `from_us` do not count for Take(). Null: nobody saw which thread brought
-  // pages, or nothing could be read. Rows and heap events need not be given.
+  // Reads the run, twice if pages came late (see Hindsight). Take() ignores
+  // changes before `from_us`. Returns null if no page faults were recorded, or
+  // nothing could be read. The reading may omit rows and heap events.
   static std::unique_ptr<ThreadDrss> Read(const ReadRun& read,
                                           uint64_t from_us);
-  // Of a whole run, whose end and damage it does not tell.
+  // Reads a whole run. Does not report its end or damage.
   static std::unique_ptr<ThreadDrss> Read(RereadFile* file);
 
   ThreadDrss(uint64_t from_us, Hindsight hindsight)
       : ResidentReplay(kEnd, std::move(hindsight)), from_us_(from_us) {}
 
   void OnThread(const ThreadDef& thread) override;
-  // A run without page faults is not read to its end.
+  // Stops reading a run without page faults.
   bool OnRows(const Row*, size_t) override { return has_faults(); }
   HeapUse heap_use() const override { return HeapUse::kEvents; }
   bool OnHeap(const HeapEvent*, size_t) override { return has_faults(); }
   void Finish() override;
 
-  // After the thread's last row that was asked for, up to this one. A renamed
-  // thread is one.
+  // The change since the thread's last row asked for, up to this row. Renamed
+  // threads count as one thread.
   int64_t Take(const Row& row) override {
     Changes& changes = threads_[IdOf(row.thread)];
     return changes.next_us > row.time_us ? 0 : TakeUntil(row.time_us, &changes);
@@ -45,18 +45,19 @@ class ThreadDrss final : public ResidentReplay, public RowDrss {
   int64_t OfCall(const Row& row) const override {
     return Between(row.thread, row.time_us - row.call_us, row.time_us);
   }
-  // After the first moment, up to the second. REQUIRES: Finish() was called.
+  // The change after `from_us`, up to and including `to_us`. REQUIRES: Finish()
+  // was called.
   int64_t Between(uint32_t thread, uint64_t from_us, uint64_t to_us) const;
 
  private:
   struct Change {
     uint64_t time_us;
-    int64_t bytes;  // from Finish() on the sum up to it
+    int64_t bytes;  // after Finish(): the sum up to here
   };
   struct Changes {
     std::vector<Change> by_time;
     size_t taken = 0;
-    uint64_t next_us = kEnd;  // of the next one to be taken
+    uint64_t next_us = kEnd;  // of the next change to take
   };
   uint32_t IdOf(uint32_t thread) const {
     return latest_[thread < latest_.size() ? thread : 0];
@@ -69,7 +70,7 @@ class ThreadDrss final : public ResidentReplay, public RowDrss {
   void OnChanged(const PageOwner& by, int64_t bytes) override;
 
   const uint64_t from_us_;
-  std::vector<Changes> threads_ = {{}};  // by id; 0: of what no thread did
+  std::vector<Changes> threads_ = {{}};  // by id; 0: changes by no thread
   std::vector<uint32_t> latest_;         // by id, below threads_.size()
 };
 

@@ -1,8 +1,8 @@
-// What each thread did to RSS: which pages came by its faults and calls, and
-// which left by its calls, whether it held the GIL or not.
+// The change of RSS by each thread: pages that came by its faults and calls,
+// and pages that its calls released, with the GIL or without.
 //
-// Only what came after tracing began counts. What the kernel took back by
-// itself, and pages whose coming nobody saw, are no thread's: see
+// Counts only what came after tracing started. What the kernel reclaimed by
+// itself, and pages without a recorded fault, are charged to no thread: see
 // unattributed_bytes().
 #ifndef PYMEMRUN_READERS_REPLAY_THREADS_THREAD_REPLAY_H_
 #define PYMEMRUN_READERS_REPLAY_THREADS_THREAD_REPLAY_H_
@@ -23,19 +23,19 @@ namespace pymemrun {
 struct ThreadTotals {
   uint64_t growth_bytes = 0;
   uint64_t shrinkage_bytes = 0;
-  uint64_t peak_bytes = 0;  // at the peak of RSS, of what it touched first
+  uint64_t peak_bytes = 0;  // at the peak of RSS: the pages it touched first
   double peak_variance = 0;
   uint64_t rows = 0;
-  uint64_t first_us = 0, last_us = 0;  // when it was seen
-  // Of the own line that brought most. Where that has no code, of the one that
-  // gave back most, if that is more. 0: none.
+  uint64_t first_us = 0, last_us = 0;  // when it was first and last seen
+  // The own line that added most. If that has no code, the one that released
+  // most, if that is more. 0: none.
   uint32_t top_stack = 0;
-  bool is_python = false;  // it had an event, or a stack, of Python's
+  bool is_python = false;  // a Python event or stack of it was seen
 
   int64_t net_bytes() const {
     return static_cast<int64_t>(growth_bytes - shrinkage_bytes);
   }
-  // Of all but the top line.
+  // Adds all but the top line.
   void Add(const ThreadTotals& other);
 };
 
@@ -45,8 +45,8 @@ class ThreadReplay final : public ResidentReplay {
   ThreadReplay(uint64_t peak_us, Hindsight hindsight)
       : ResidentReplay(kEnd, std::move(hindsight)), peak_us_(peak_us) {}
 
-  // To be called first, if at all: what came and went at other times does not
-  // count, except for the peak.
+  // Counts only changes within the range, except for the peak. To be called
+  // first, if at all.
   void KeepRange(const TimeRange& range) { range_ = range; }
   void OnThread(const ThreadDef& thread) override;
   bool OnRows(const Row* rows, size_t count) override;
@@ -54,12 +54,12 @@ class ThreadReplay final : public ResidentReplay {
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 
-  // By id. Index 0 is of what no thread did. What a renamed thread did stands
-  // at its last id, and those before have nothing. REQUIRES: Finish() was
+  // By id. Index 0 is for changes by no thread. A renamed thread has all its
+  // changes at its last id, and none at earlier ids. REQUIRES: Finish() was
   // called.
   const std::vector<ThreadTotals>& threads() const { return threads_; }
-  // What a thread brought at a stack, and gave back there; of one task, where
-  // tasks are told apart.
+  // What a thread added and released at a stack; by task, if tasks are told
+  // apart.
   struct Change {
     uint32_t thread, stack, task;  // the thread's last id
     uint64_t growth_bytes, shrinkage_bytes;
@@ -72,14 +72,14 @@ class ThreadReplay final : public ResidentReplay {
                    bytes.shrinkage});
     }
   }
-  // Somebody saw which thread brought pages.
+  // Page faults were recorded with their threads.
   bool KnowsPages() const { return has_page_events() && !by_scan(); }
-  // What RSS changed by in the range, or since tracing began, as far as it was
-  // read, less what the threads did.
+  // The change of RSS in the range, or since tracing started, up to the last
+  // event read, minus what the threads changed.
   int64_t unattributed_bytes() const;
 
  private:
-  // What stacks of threads beyond so many did stands at no stack, and no task.
+  // Changes of further stacks count at stack 0 and task 0.
   static constexpr size_t kMaxStacks = size_t{1} << 20;
   struct Bytes {
     uint64_t growth = 0, shrinkage = 0;
@@ -97,18 +97,17 @@ class ThreadReplay final : public ResidentReplay {
   const uint64_t peak_us_;
   bool has_peak_ = false;
   TimeRange range_;
-  std::optional<uint64_t> begin_rss_bytes_, end_rss_bytes_;  // of the range
+  // at the ends of the range
+  std::optional<uint64_t> begin_rss_bytes_, end_rss_bytes_;
   std::vector<ThreadTotals> threads_ = {{}};
   // By thread, stack and task.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, Bytes> changes_;
 };
 
-// How far sums over the pages of each thread may be wrong.
-
-// Variances of what each thread touched first of the pages that are there, in
-// bytes, by ThreadDef.id. Those beyond the end, or all, are 0: no pages of
-// theirs were sampled. A page whose stack was inferred is its thread's in any
-// case.
+// Variances, in squared bytes, of the resident pages that each thread touched
+// first, by ThreadDef.id. Threads beyond the end of the result, or all of them,
+// have 0: none of their pages were sampled. A page with an inferred stack
+// certainly belongs to its thread.
 std::vector<double> VariancesByThread(const ResidentModel& model);
 
 }  // namespace pymemrun

@@ -13,13 +13,13 @@
 
 namespace pymemrun {
 
-// What is known of a run's threads.
+// What is known of a run's threads; it must outlive its use.
 struct ThreadFacts {
   const ThreadReplay* replay;
-  // What was alive at one moment; null: not known.
+  // What was alive at one moment; null: unknown.
   const HeapMoments* heap = nullptr;
-  // Whose events saw RSS change, which then is the growth, and what none saw.
-  // Null: the growth is what each thread caused.
+  // If not null, growth is what the thread's events saw, and `unseen_bytes`
+  // what no event saw. If null, growth is what each thread caused.
   const CallProfile* observed = nullptr;
   int64_t unseen_bytes = 0;
 
@@ -29,12 +29,12 @@ struct ThreadFacts {
 };
 
 // The threads that are kept, most growth first, at most `limit` of them (0:
-// all), then all others as one row. The last row is what no thread did: with it
-// the nets add up to what RSS changed by since tracing began. What is not known
-// is empty.
+// all). Then all others as one row. The last row is what no thread changed:
+// with it the nets add up to the change of RSS since tracing started. Unknown
+// values are empty.
 Table ThreadTable(const ThreadFacts& facts, ThreadFilter* keep, uint64_t limit);
 
-// What stands above the table in text. Lines, each ended.
+// The lines above the table in text, each ended.
 std::string ThreadHeading(const ThreadFacts& facts);
 
 }  // namespace pymemrun

@@ -12,17 +12,16 @@
 
 namespace pymemrun {
 
-// The groups of the options that a command's name stands for, and of those that
-// do not go with them: no help has them.
+// Groups of hidden options: those implied by a command's name, and those that
+// do not go with them.
 inline constexpr char kGivenOptions[] = "Given", kUselessOptions[] = "Useless";
 
-// Whether --help-all has it.
+// Whether --help-all lists the option.
 bool IsShown(const CLI::Option& option);
 
-// Parses `arguments` (without the program's name). Returns the exit code with
-// which to end at once: after --help, --help-all and --version, or after a
-// usage error, which has been said; an unknown option with the nearest known
-// one.
+// Parses `arguments`, without the program's name. Returns an exit code if the
+// program must end: after --help, --help-all and --version, or after a usage
+// error. For an unknown option the message names the nearest known one.
 std::optional<int> ParseArguments(CLI::App* app,
                                   const std::vector<std::string>& arguments,
                                   const Console& console);

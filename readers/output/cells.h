@@ -1,4 +1,4 @@
-// Cells that many tables have.
+// Cells that many tables share.
 #ifndef PYMEMRUN_READERS_OUTPUT_CELLS_H_
 #define PYMEMRUN_READERS_OUTPUT_CELLS_H_
 
@@ -16,24 +16,24 @@ inline double SecondsOfNanos(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-// For people "1.234".
+// In text "1.234".
 inline Cell SecondsCell(uint64_t ns, TableFormat format) {
   if (format != TableFormat::kText) return SecondsOfNanos(ns);
   return absl::StrFormat("%.3f", SecondsOfNanos(ns));
 }
-// For people "1.2".
+// In text "1.2".
 inline Cell MillisecondsCell(uint64_t ns, TableFormat format) {
   const double ms = static_cast<double>(ns) / 1e6;
   if (format != TableFormat::kText) return ms;
   return absl::StrFormat("%.1f", ms);
 }
 
-// An empty text is not known.
+// An empty text is an unknown cell.
 inline Cell TextCell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
 }
 
-// 0 of nothing.
+// 0 if `whole` is 0.
 inline double ShareOf(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0
                     : static_cast<double>(part) / static_cast<double>(whole);

@@ -1,5 +1,5 @@
-// A picture as a page of HTML: SVG between a head and an end, for those who ask
-// for a name that ends in .html.
+// Pictures as HTML pages: SVG within a page, for outputs whose name ends in
+// .html.
 #ifndef PYMEMRUN_READERS_OUTPUT_HTML_PAGE_H_
 #define PYMEMRUN_READERS_OUTPUT_HTML_PAGE_H_
 
@@ -13,24 +13,25 @@
 
 namespace pymemrun {
 
-// Whether a file of such a name is a page.
+// Whether a file of this name is to be an HTML page.
 bool IsHtmlName(absl::string_view path);
-// Whether it is a picture: SVG, or a page with one.
+// Whether it is to be a picture: SVG, or a page with one.
 bool IsPictureName(absl::string_view path);
-// Whether it is a picture of another kind, which nothing here makes.
+// Whether it names a kind of picture that is not supported.
 bool IsOtherPictureName(absl::string_view path);
 
-// Hands on a picture with what makes it a page. Not thread safe.
+// Passes a picture on as part of a page. Not thread safe.
 class HtmlPageSink final : public ByteSink {
  public:
   // `sink` must outlive it.
   HtmlPageSink(std::string title, ByteSink* sink)
       : title_(std::move(title)), sink_(*sink) {}
 
-  // The first bytes hold the whole XML declaration, which a page has not.
+  // The first bytes must hold the whole XML declaration, which the page leaves
+  // out.
   absl::Status Append(absl::string_view bytes) override;
   uint64_t bytes_written() const override { return sink_.bytes_written(); }
-  // To be called once, after the picture. Nothing becomes no page.
+  // To be called once, after the picture. Without a picture no page is written.
   absl::Status End();
 
  private:

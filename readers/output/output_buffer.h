@@ -1,5 +1,5 @@
-// What the readers print goes through here: large writes to a sink, one sticky
-// error. Used by the row writers and the reports.
+// Buffers what readers print: large writes to a sink, and one sticky error.
+// Used by the row writers and the reports.
 #ifndef PYMEMRUN_READERS_OUTPUT_OUTPUT_BUFFER_H_
 #define PYMEMRUN_READERS_OUTPUT_OUTPUT_BUFFER_H_
 
@@ -16,8 +16,8 @@
 
 namespace pymemrun {
 
-// Not thread safe. The sink must outlive the buffer. After a failure of the
-// sink everything is dropped and status() tells of the failure.
+// Not thread safe. The sink must outlive the buffer. After the sink fails,
+// output is dropped, and status() is the failure.
 class OutputBuffer {
  public:
   static constexpr size_t kCapacity = 256 * 1024;
@@ -28,20 +28,21 @@ class OutputBuffer {
         memory_(new char[kCapacity]),
         next_(memory_.get()) {}
 
-  // What text is to fit.
+  // The terminal that text has to fit.
   const Terminal& terminal() const { return terminal_; }
-  // Of several runs, one after the other: the tables for machines are one.
+  // State of a report on several runs, whose tables for machines are printed as
+  // one.
   struct Runs {
-    std::string name;  // of the run whose report follows; empty: there is one
-    size_t tables = 0, rows = 0;  // that came before
-    bool in_array = false;        // of JSON, which is to be closed
+    std::string name;  // the run reported next; empty: there is only one
+    size_t tables = 0, rows = 0;  // printed so far
+    bool in_array = false;        // a JSON array is open
   };
   Runs& runs() { return runs_; }
-  // Text in lines, which are broken where they are too long.
+  // Appends lines of text; breaks those that are too long for the terminal.
   void AppendLines(absl::string_view text) { Append(terminal_.Wrapped(text)); }
 
-  // Room for `size` bytes, valid until the next call. REQUIRES:
-  // size <= kCapacity. Commit() says up to where it was used.
+  // Returns room for `size` bytes, valid until the next call. Commit() says how
+  // much was used. REQUIRES: size <= kCapacity.
   char* Reserve(size_t size) {
     if (size > Room()) Flush().IgnoreError();
     return next_;
@@ -54,7 +55,7 @@ class OutputBuffer {
     next_ += text.size();
   }
 
-  // Hands everything to the sink. Returns status().
+  // Writes everything to the sink. Returns status().
   absl::Status Flush();
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }

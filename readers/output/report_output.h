@@ -1,4 +1,4 @@
-// Where a report goes: standard output, or the file that -o names.
+// Where a report goes: standard output, or the file given by -o.
 #ifndef PYMEMRUN_READERS_OUTPUT_REPORT_OUTPUT_H_
 #define PYMEMRUN_READERS_OUTPUT_REPORT_OUTPUT_H_
 
@@ -15,19 +15,19 @@
 
 namespace pymemrun {
 
-// A file that comes to be as a whole: what is there under its name stays until
-// Commit(), so a run that fails loses nothing. A device, a pipe or whatever
-// else is no plain file is written as it comes. Not thread safe.
+// A file that appears as a whole: an existing file of its name stays until
+// Commit(), so a failed command loses nothing. Devices, pipes and other special
+// files are written directly. Not thread safe.
 class ReplacedFile final : public ByteSink {
  public:
-  // Nothing is made yet, but what would stand in the way is found: fails with
-  // the system's reason. A file that is there must be one that may be written.
-  // A symbolic link is refused, unless it is a name of an open descriptor.
-  // With the usual mode the new file is its owner's alone, whatever the umask,
-  // as the run file is: reports hold arguments and paths too.
+  // Creates no file yet, but checks what could prevent it; fails with the
+  // system's reason. An existing file must be writable. A symbolic link is
+  // refused, unless it names an open descriptor. With the default mode only the
+  // owner may read the new file, whatever the umask, as with run files: reports
+  // have arguments and paths, too.
   static absl::StatusOr<std::unique_ptr<ReplacedFile>> Create(
       const std::string& path, mode_t mode = 0600);
-  // Takes back what was not committed.
+  // Removes what was not committed.
   ~ReplacedFile() override;
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
@@ -37,9 +37,9 @@ class ReplacedFile final : public ByteSink {
   int last_errno() const { return sink_.last_errno(); }
   absl::Status Commit();
 
-  // Whether another file is there, which Commit() replaces.
+  // Whether Commit() replaces an existing file.
   bool ReplacesOne() const { return is_there_ && is_plain_; }
-  // Whether it would replace this file. "-" is standard input.
+  // Whether Commit() would replace this file. "-" is standard input.
   bool Replaces(const std::string& path) const;
 
  private:
@@ -48,9 +48,9 @@ class ReplacedFile final : public ByteSink {
 
   std::string path_;
   mode_t mode_ = 0600;
-  std::string temporary_path_;  // empty: none is there
+  std::string temporary_path_;  // empty: there is none
   bool is_there_ = false;
-  bool is_plain_ = true;  // not there, or a plain file
+  bool is_plain_ = true;  // it does not exist, or is a plain file
   struct stat there_ = {};
   int fd_ = -1;
   FdSink sink_{-1};

@@ -12,24 +12,24 @@
 
 namespace pymemrun {
 
-// Lines, each ended, without spaces at their ends. They fit the terminal, or
-// else one of 80 columns. Not thread safe; the terminal must outlive it.
+// Builds lines, each ended, without trailing spaces. They fit the terminal, or
+// 80 columns if it has no width. Not thread safe. The terminal must outlive it.
 class ScreenText {
  public:
   explicit ScreenText(const Terminal* terminal);
 
-  // Of a line.
+  // The width of a line.
   size_t columns() const { return columns_; }
   const Terminal& terminal() const { return terminal_; }
 
-  // As it is. REQUIRES: there is room for it.
+  // Adds a line unchanged. REQUIRES: it fits.
   void Line(absl::string_view line = "");
   void Heading(absl::string_view line) { Line(terminal_.Bold(line)); }
-  // Words, broken at spaces; those that no line can hold are cut. `headline`:
-  // what it begins with is one.
+  // Adds words, broken at spaces; words longer than a line are cut. `headline`:
+  // the part at the start to print as a heading.
   void Paragraph(absl::string_view words, absl::string_view headline = "");
-  // A command to be pasted, and what it is for where there is room for that.
-  // Its words, which are a shell's, stay whole; its lines go on as a shell's.
+  // Adds a command to paste, and its purpose if it fits. Words are quoted for a
+  // shell, and never broken; long commands continue as in a shell.
   void Command(const std::vector<std::string>& words, absl::string_view what);
 
   std::string Take() { return std::move(text_); }

@@ -12,9 +12,10 @@
 
 namespace pymemrun {
 
-// A cell that is not known is std::monostate: empty in CSV, null in JSON, "-"
-// in text. Strings are bytes from the file, escaped by the printing.
-// A double has six decimals, an ExactNumber as many as read back as the same.
+// An unknown cell is std::monostate: empty in CSV, null in JSON, "-" in text.
+// Strings are bytes from the file; printing escapes them. A double has six
+// decimals. An ExactNumber has as many as are needed to read back the same
+// value.
 struct ExactNumber {
   double value;
   bool operator==(const ExactNumber&) const = default;
@@ -22,8 +23,8 @@ struct ExactNumber {
 using Cell = std::variant<std::monostate, std::string, int64_t, uint64_t,
                           double, ExactNumber>;
 
-// How a column looks in text. kKey: a name that says what a row is; in text it
-// is the first column.
+// How a column looks in text. kKey: a name that identifies the row, and is the
+// first column in text.
 enum class CellLook { kPlain, kBytes, kShare, kName, kKey };
 
 struct Table {
@@ -34,13 +35,13 @@ struct Table {
   };
   std::vector<Heading> headings;
   std::vector<std::vector<Cell>> rows;  // each as long as `headings`
-  // So many rows are places, the first ones; sums and rests come behind.
+  // The number of rows that are places. They come first; sums and rests follow.
   size_t places = 0;
 };
 
-// A table with a row for each moment, whose first column is the time.
+// A table with a row for each moment; its first column is the time.
 Table MomentTable(const std::vector<uint64_t>& time_us, std::string title = "");
-// Adds a column; `values` has one for each row.
+// Adds a column; `values` has a value for each row.
 template <typename Values>
 void AddColumn(Table::Heading heading, const Values& values, Table* table) {
   table->headings.push_back(std::move(heading));
@@ -49,18 +50,18 @@ void AddColumn(Table::Heading heading, const Values& values, Table* table) {
   }
 }
 
-// Takes away columns without any known cell, but not the first.
+// Removes columns without any known cell, except the first one.
 void DropEmptyColumns(Table* table);
 
 enum class TableFormat { kText, kCsv, kJson };
 
-// Text as text_table.h says, for the terminal of the output. CSV as pymemcat
-// writes it. JSON: an array of objects, one for each row.
+// Text: see text_table.h; it fits the output's terminal. CSV: as pymemcat
+// writes it. JSON: an array with an object for each row.
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output);
 // To be called after the reports of several runs: see OutputBuffer::Runs.
 void EndTables(OutputBuffer* output);
 
-// One cell as CSV and text have it, if it is no string: sizes as plain numbers.
+// A cell as in CSV and text, unless it is a string. Sizes are plain numbers.
 std::string PlainCell(const Cell& cell);
 // One cell as JSON.
 void AppendJsonCell(const Cell& cell, std::string* out);

@@ -1,4 +1,4 @@
-// A table's columns, each with what makes its cells.
+// The columns of a table, each with a function that makes its cells.
 #ifndef PYMEMRUN_READERS_OUTPUT_TABLE_COLUMNS_H_
 #define PYMEMRUN_READERS_OUTPUT_TABLE_COLUMNS_H_
 
@@ -16,7 +16,7 @@
 
 namespace pymemrun {
 
-// Columns over rows of one type. What their cells refer to must outlive them.
+// Columns over rows of one type. What the functions refer to must outlive them.
 // Not thread safe.
 template <typename Row>
 class TableColumns {
@@ -29,7 +29,7 @@ class TableColumns {
     Column(std::string name, std::string title, CellOf cell)
         : Column(std::move(name), std::move(title), CellLook::kPlain,
                  std::move(cell)) {}
-    // For machines alone.
+    // For CSV and JSON only.
     Column(std::string name, CellOf cell)
         : Column(std::move(name), "", std::move(cell)) {}
     Table::Heading heading;
@@ -44,17 +44,17 @@ class TableColumns {
     headings_.push_back(std::move(column.heading));
     cells_.push_back(std::move(column.cell));
   }
-  // What a Column is made of.
+  // Takes the arguments of a Column.
   template <typename... Parts>
   void Add(Parts&&... parts) {
     Add(Column(std::forward<Parts>(parts)...));
   }
 
-  // Of bytes.
+  // A column of bytes.
   void AddBytes(std::string name, std::string title, CellOf cell) {
     Add(std::move(name), std::move(title), CellLook::kBytes, std::move(cell));
   }
-  // part(row) of `whole`, 0 of nothing. A row without a part has no share.
+  // part(row) / whole, or 0 if `whole` is 0. A row without a part has no share.
   template <typename Part>
   void AddShare(double whole, Part part) {
     Add("share", "share", CellLook::kShare, [=](const Row& row) -> Cell {
@@ -63,7 +63,7 @@ class TableColumns {
       return whole > 0 ? *of / whole : 0.0;
     });
   }
-  // One standard error of what has variance(row), which may be not known.
+  // The square root of variance(row): one standard error. Unknown if that is.
   template <typename Variance>
   void AddError(std::string name, std::string title, Variance variance,
                 CellLook look = CellLook::kBytes) {
@@ -101,19 +101,16 @@ class TableColumns {
   std::vector<CellOf> cells_;
 };
 
-// A table for machines that is printed a part at a time. Used where there may
-// be millions of rows.
-
-// Not all rows need to be in memory at once. CSV as pymemcat writes it. JSON:
-// an array of objects, one for each row. Not thread safe. The output must
-// outlive it.
+// Prints a table for machines in parts, so that millions of rows need not be in
+// memory at once. CSV as pymemcat writes it; JSON is an array with an object
+// for each row. Not thread safe. The output must outlive it.
 class TableParts {
  public:
   // REQUIRES: format is not kText.
   TableParts(TableFormat format, OutputBuffer* output)
       : format_(format), output_(*output) {}
-  // The rows of a part; all parts have the same headings. A table without rows
-  // is one empty part.
+  // Prints the rows of a part. All parts have the same headings. A table
+  // without rows is one empty part.
   void Print(const Table& part);
   // To be called after the last part.
   void Finish();
@@ -123,7 +120,7 @@ class TableParts {
 
   const TableFormat format_;
   OutputBuffer& output_;
-  bool has_head_ = false;  // of CSV
+  bool has_head_ = false;  // the CSV header was printed
 };
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// What text is printed for: a terminal's width, its characters and colours.
+// What text is printed for: the width of a terminal, its characters and
+// colours.
 #ifndef PYMEMRUN_READERS_OUTPUT_TERMINAL_H_
 #define PYMEMRUN_READERS_OUTPUT_TERMINAL_H_
 
@@ -11,27 +12,27 @@ namespace pymemrun {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-// As it is, output that no terminal shows: lines as long as they are, paths
-// whole, no colours, for scripts.
+// The default is for output that is not a terminal, such as scripts read: lines
+// of any length, whole paths, no colours.
 struct Terminal {
   static constexpr size_t kUsualColumns = 80;
   static constexpr size_t kFewestColumns = 40;
 
-  size_t columns = 0;  // 0: lines may be of any length
+  size_t columns = 0;  // 0: lines of any length
   bool unicode = true;
   bool colors = false;
-  std::string folder;  // paths below it are shown from there
+  std::string folder;  // paths below it are shown relative to it
 
-  // Of what `fd` writes to. $COLUMNS goes before what a terminal says.
-  // $NO_COLOR and a dumb terminal have no colours, unless these are asked for.
+  // The terminal that `fd` writes to. $COLUMNS overrides its width. $NO_COLOR,
+  // or a dumb terminal, disables colours unless they are requested.
   static Terminal Of(int fd, ColorMode colors = ColorMode::kAuto);
   bool fits() const { return columns != 0; }
 
-  // Where there are colours.
+  // Marks up the text if there are colours.
   std::string Bold(absl::string_view text) const;
   std::string Bar(absl::string_view text) const;
-  // Lines, each ended, broken at spaces where they are too long. What continues
-  // a line is indented by so many columns.
+  // Breaks lines, each ended, at spaces where they are too long. Continued
+  // lines are indented by `indent` columns.
   std::string Wrapped(absl::string_view text, size_t indent = 2) const;
 };
 

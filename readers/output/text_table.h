@@ -1,4 +1,4 @@
-// A table as text that fits a terminal. Used by PrintTable().
+// Prints a table as text that fits a terminal. Used by PrintTable().
 #ifndef PYMEMRUN_READERS_OUTPUT_TEXT_TABLE_H_
 #define PYMEMRUN_READERS_OUTPUT_TEXT_TABLE_H_
 
@@ -6,16 +6,18 @@
 
 namespace pymemrun {
 
-// Columns as wide as their widest cell, a kKey column first, numbers to the
-// right, and the kName columns last in their order, so that long ones do not
-// push the numbers. Where the output's terminal is too narrow, paths are
-// shortened, then columns that say nothing left out, small shares that leave
-// the kKey column no room, and numbers from the right; then names are cut.
-// Where there is room, bars show the shares.
+// Columns are as wide as their widest cell. A kKey column is first, numbers are
+// right-aligned, and kName columns are last, so that long names do not move
+// numbers.
+//
+// If the terminal is too narrow, these steps follow until it fits: paths are
+// shortened; columns without information are left out, then small shares that
+// leave no room for the kKey column, then numbers from the right; names are
+// cut. If there is room, bars show the shares.
 void PrintTextTable(const Table& table, OutputBuffer* output);
 
-// The same with all columns in the table's order, for those that somebody chose
-// one by one. Where the terminal is too narrow, the widest texts are cut.
+// The same with all columns in the table's order, for columns that the user
+// chose. If the terminal is too narrow, the widest texts are cut.
 void PrintTextTableInOrder(const Table& table, OutputBuffer* output);
 
 }  // namespace pymemrun

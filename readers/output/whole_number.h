@@ -7,14 +7,14 @@
 
 namespace pymemrun {
 
-// The nearest number; what is beyond all of them, as in damaged files, is the
-// last one.
+// The nearest whole number. Larger values, as from damaged files, become 2^63.
 inline uint64_t WholeNumber(double value) {
   if (!(value > 0)) return 0;
   return value >= 0x1p63 ? uint64_t{1} << 63
                          : static_cast<uint64_t>(std::llround(value));
 }
 
+// The same with a sign; larger values become +-2^62, and NaN 0.
 inline int64_t SignedNumber(double value) {
   if (std::isnan(value)) return 0;
   return std::fabs(value) >= 0x1p62

@@ -1,5 +1,5 @@
-// A place that bytes are charged to, and what places are told apart by. Used by
-// the reports of growth, of resident pages and of the heap alike.
+// A place that bytes are charged to, and the ways to group by places. Used by
+// the reports of growth, resident pages and the heap.
 #ifndef PYMEMRUN_READERS_PLACES_PLACE_H_
 #define PYMEMRUN_READERS_PLACES_PLACE_H_
 
@@ -18,13 +18,13 @@
 namespace pymemrun {
 
 enum class GroupBy {
-  kLine,         // of the user's own code, whichever library it called
-  kWorkLine,     // the same, but kImports is a place of its own
-  kLibraryLine,  // the innermost one
+  kLine,         // of the user's own code, whatever library it called
+  kWorkLine,     // the same, but imports are one place
+  kLibraryLine,  // the innermost line
   kFunction,
   kFile,
   kThread,
-  kMapping,    // what a page is part of, whoever owns it
+  kMapping,    // the mapping of the page, whoever owns it
   kModule,     // the file whose code touched the page, or called malloc
   kAllocator,  // CPython's domain, or the C function
   kStack,
@@ -34,30 +34,30 @@ enum class GroupBy {
 
 // "line", "function", "file", ...
 absl::string_view GroupByName(GroupBy by);
-// The one of `accepted` that has this name.
+// Returns the one of `accepted` with this name, or nothing.
 std::optional<GroupBy> ParseGroupBy(absl::string_view name,
                                     absl::Span<const GroupBy> accepted);
-// Its places have a line and a function.
+// Whether its places have a line and a function.
 inline bool HasLines(GroupBy by) {
   return by == GroupBy::kLine || by == GroupBy::kWorkLine ||
          by == GroupBy::kLibraryLine || by == GroupBy::kFunction;
 }
-// What the frames of a call tree are: their own lines, unless functions or
-// files are asked for.
+// The frames of a call tree: lines, unless functions or files were requested.
 inline GroupBy FramesBy(GroupBy by) {
   return by == GroupBy::kFunction || by == GroupBy::kFile
              ? by
              : GroupBy::kLibraryLine;
 }
-// Whether the frames say it all: else each place by that has a tree of its own.
+// Whether the frames are the places; otherwise each place has a tree of its
+// own.
 inline bool IsOfFrames(GroupBy by) {
   return HasLines(by) || by == GroupBy::kFile;
 }
 
-// Its names live elsewhere, mostly in the run's index.
+// A place. Its names live elsewhere, mostly in the run's index.
 struct Place {
-  absl::string_view file;  // or the only name of a place that has no line
-  uint32_t line = 0;       // of kFunction the first; 0: it has none
+  absl::string_view file;  // or the name of a place without a line
+  uint32_t line = 0;       // 0: none; kFunction: the function's first
   absl::string_view function;
 
   friend bool operator==(const Place& a, const Place& b) {
@@ -73,41 +73,39 @@ struct Place {
   }
 };
 
-// Rows that are no places: what lies beyond a limit, what threads have that a
-// report is not of, what pages that were there before tracing are charged to,
-// and what has no owner.
+// Names of rows that are not places: places beyond a limit, threads that the
+// report leaves out, pages from before tracing, and memory without an owner.
 inline constexpr absl::string_view kOtherPlaces = "<other places>";
 inline constexpr absl::string_view kOtherThreads = "<other threads>";
 inline constexpr absl::string_view kBeforeTracing = "<before tracing>";
-// What tracing itself uses: of the heap, and of what was there before.
+// Memory that tracing itself uses, on the heap or from before tracing.
 inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // Threads that never ran Python code.
 inline constexpr absl::string_view kNativeThreads = "<native threads>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
-// Of kTask: what no task did.
+// kTask: memory of no task.
 inline constexpr absl::string_view kNoTask = "<no task>";
-// Of kPackage: what lies in none.
+// kPackage: memory of no package.
 inline constexpr absl::string_view kYourCode = "<your code>";
-// Of kWorkLine: what importing modules takes.
+// kWorkLine: memory for importing modules.
 inline constexpr absl::string_view kImports = "<imports>";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }
-// REQUIRES: kLine, kLibraryLine, kFunction, kFile or kPackage.
+// REQUIRES: `by` is kLine, kLibraryLine, kFunction, kFile or kPackage.
 Place PlaceOf(GroupBy by, const SourceLocation& where);
 // In one line, for legends and column names: "/job.py:5 load", "/job.py",
 // "worker#4712".
 std::string LabelOf(const Place& place);
 // As a frame of a call tree: "load (/job.py:5)".
 std::string FrameLabelOf(const Place& place);
-// LabelOf() each, with paths that are as short as tells them apart.
+// LabelOf() for each place; paths are as short as they can be and still differ.
 std::vector<std::string> ShortLabelsOf(const std::vector<Place>& places);
 
-// The columns of a table that name a place: file, line and function, or one
-// name.
+// The columns that name a place: file, line and function, or one name.
 std::vector<Table::Heading> PlaceHeadings(GroupBy by);
-// Cells of these columns. A line 0 is not known.
+// The cells of these columns. Line 0 is unknown.
 std::vector<Cell> PlaceCells(GroupBy by, const Place& place);
-// Of a row that is no place.
+// The same for a row that is not a place.
 std::vector<Cell> NameCells(GroupBy by, absl::string_view name);
 
 }  // namespace pymemrun

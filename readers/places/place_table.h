@@ -1,5 +1,5 @@
-// Which place bytes are charged to, and one table of numbered places. Used by
-// whatever sums up bytes by place.
+// Finds the place that bytes are charged to, and numbers places. Used by
+// everything that sums up bytes by place.
 #ifndef PYMEMRUN_READERS_PLACES_PLACE_TABLE_H_
 #define PYMEMRUN_READERS_PLACES_PLACE_TABLE_H_
 
@@ -20,50 +20,51 @@
 
 namespace pymemrun {
 
-// Memory that is part of no file and has no name.
+// Memory that belongs to no file and has no name.
 inline constexpr absl::string_view kAnonymous = "<anonymous>";
 
-// Who holds bytes, as ids of the run file. Each report uses some of the fields.
+// Who holds bytes, in ids of the run file. Each report uses some of the fields.
 struct Origin {
   uint32_t stack = 0;
   uint32_t thread = 0;
-  uint32_t mapping = 0;               // what the memory is part of
-  uint32_t module = 0;                // the mapping whose code asked for it
+  uint32_t mapping = 0;  // of the memory
+  uint32_t module = 0;   // the mapping whose code asked for the memory
   absl::string_view no_module = "?";  // the name of module 0
   absl::string_view allocator = {};
-  absl::string_view task = kNoTask;  // its name
-  // Where a library's thread did it, that of whoever seems to have waited for
-  // it in a call of the library: lines of the user's own are those of this.
+  absl::string_view task = kNoTask;  // the task's name
+  // For a library's thread: the stack of the thread that seems to have waited
+  // for it in a call of the library. Its lines count as the user's own. 0:
+  // none.
   uint32_t waits = 0;
 
-  // Nobody was seen to bring the memory: what it is part of is all that is
-  // known.
+  // Whether the mapping is all that is known: no one was seen to touch the
+  // memory.
   bool is_mapping() const { return stack == 0 && thread == 0 && mapping != 0; }
 };
 
-// The stack up to the user's own line that bytes are charged to; 0: none.
+// The stack up to the own line that bytes are charged to; 0: none.
 uint32_t OwnStackOf(const RunIndex& index, const Origin& origin);
 // A mapping's name for people.
 absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping);
-// Its names live as long as the index. REQUIRES: not kStack.
+// The names live as long as the index. REQUIRES: `by` is not kStack.
 Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin);
 
-// Places, each once and numbered from 0 on. Not thread safe.
+// Numbers places from 0 on; each place is kept once. Not thread safe.
 class PlaceTable {
  public:
   PlaceTable() : known_(0, {&places_}, {&places_}) {}
   PlaceTable(const PlaceTable&) = delete;
   PlaceTable& operator=(const PlaceTable&) = delete;
 
-  // The place's number, the next one if it is new. Its names must outlive the
-  // table.
+  // Returns the place's number; a new place gets the next one. Its names must
+  // outlive the table.
   uint32_t NumberOf(const Place& place);
-  // That of the place of an origin; the text of a stack is kept here.
+  // The same for an origin's place. The table keeps the text of a stack.
   uint32_t NumberOf(GroupBy by, const RunIndex& index, const Origin& origin);
   const std::deque<Place>& places() const { return places_; }
 
  private:
-  // Places by their index in places_.
+  // Finds places by their index in places_.
   struct Hash {
     const std::deque<Place>* places;
     size_t operator()(uint32_t place) const;
@@ -79,44 +80,39 @@ class PlaceTable {
   FrameBudget stack_budget_{FrameBudget::kBytes / 4};
 };
 
-// Remembers the numbers that a table gives to the owners of one run, by the ids
-// of these. Not thread safe; index and table must outlive it.
+// Caches the numbers of the places of one run's owners, by owner id. Not thread
+// safe. The index and the table must outlive it.
 class OriginNumbers {
  public:
   OriginNumbers(GroupBy by, const RunIndex* index, PlaceTable* table)
       : by_(by), index_(*index), table_(*table) {}
-  // `origin`: that of the owner `id`.
+  // `origin` is that of the owner `id`.
   uint32_t NumberOf(uint32_t id, const Origin& origin);
 
  private:
   const GroupBy by_;
   const RunIndex& index_;
   PlaceTable& table_;
-  std::vector<uint32_t> by_id_;  // number + 1; 0: not asked for yet
+  std::vector<uint32_t> by_id_;  // number + 1; 0: not requested yet
 };
 
-// What of a table says nothing to people.
-
-// The kernel counts RSS later than some pages come: less has no owner for no
-// reason that concerns people.
+// The kernel counts RSS later than some pages come. A smaller amount without an
+// owner is due to this, and means nothing to people.
 inline constexpr int64_t kRoughBytes = 64 << 10;
 
-// Takes away the row kUnattributed where no size of it is that much.
+// Removes the row kUnattributed if all its sizes are below kRoughBytes.
 void DropRough(Table* table);
 
-// Tables of places: sums by place, the largest first, the rest as one row.
-
-// The row of the place with this number in a table of places; each new one
-// begins empty. A `Row` begins with its `place`.
+// Returns the row of the place with this number; new rows start empty. The
+// first member of a `Row` is its `place`.
 template <typename Row, typename Places>
 Row& RowOfPlace(size_t number, const Places& places, std::vector<Row>* rows) {
   while (rows->size() <= number) rows->push_back({places[rows->size()]});
   return (*rows)[number];
 }
 
-// Puts the rows with the largest size(row) first, those of one size by place,
-// and keeps `limit` of them (0: all). Returns the sum of the others by
-// Row::Add().
+// Sorts rows by size(row), largest first, then by place, and keeps `limit` of
+// them (0: all). Returns the sum of the others by Row::Add().
 template <typename Row, typename Size>
 Row KeepTop(uint64_t limit, Size size, std::vector<Row>* rows) {
   std::sort(rows->begin(), rows->end(), [&size](const Row& a, const Row& b) {
@@ -130,7 +126,7 @@ Row KeepTop(uint64_t limit, Size size, std::vector<Row>* rows) {
   return rest;
 }
 
-// A table of places and, below them, of what has a name instead.
+// Makes a table of places and, below them, rows that have a name instead.
 template <typename Row>
 class PlaceTableMaker {
  public:
@@ -139,7 +135,7 @@ class PlaceTableMaker {
     table_.headings = PlaceHeadings(by);
     columns_.AppendHeadings(&table_.headings);
   }
-  // `cells`: of the columns that name the place.
+  // `cells`: those of the columns that name the place.
   void Add(std::vector<Cell> cells, const Row& row) {
     columns_.AppendCells(row, &cells);
     table_.rows.push_back(std::move(cells));
@@ -148,12 +144,12 @@ class PlaceTableMaker {
     for (const Row& row : rows) Add(PlaceCells(by_, row.place), row);
     EndPlaces();
   }
-  // What was added are the table's places.
+  // The rows added so far are the table's places.
   void EndPlaces() { table_.places = table_.rows.size(); }
   void AddNamed(absl::string_view name, const Row& row) {
     Add(NameCells(by_, name), row);
   }
-  // The same, unless Row::IsNothing().
+  // Adds the row unless Row::IsNothing().
   void AddRest(absl::string_view name, const Row& row) {
     if (!row.IsNothing()) AddNamed(name, row);
   }

@@ -1,4 +1,4 @@
-// Paths for pictures: no longer than is needed to tell them apart.
+// Paths for pictures, shortened as far as they still differ.
 #ifndef PYMEMRUN_READERS_PLACES_SHORT_PATHS_H_
 #define PYMEMRUN_READERS_PLACES_SHORT_PATHS_H_
 
@@ -10,13 +10,13 @@
 
 namespace pymemrun {
 
-// Takes time in proportion to the paths, which must outlive it.
+// Takes time in proportion to the paths' lengths. The paths must outlive it.
 class ShortPaths {
  public:
   explicit ShortPaths(const std::vector<absl::string_view>& paths);
 
-  // "job.py"; "api/job.py" where another folder has a job.py, too. A path that
-  // was not given is returned whole.
+  // "job.py", or "api/job.py" if another folder has a job.py, too. An unknown
+  // path is returned whole.
   absl::string_view Of(absl::string_view path) const;
 
  private:

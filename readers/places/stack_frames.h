@@ -1,4 +1,4 @@
-// The frames of stacks, each distinct one numbered. Used by the exports.
+// Numbers the distinct frames of stacks. Used by the exports.
 #ifndef PYMEMRUN_READERS_PLACES_STACK_FRAMES_H_
 #define PYMEMRUN_READERS_PLACES_STACK_FRAMES_H_
 
@@ -11,18 +11,18 @@
 
 namespace pymemrun {
 
-// Not thread safe; the index must outlive it.
+// Not thread safe. The index must outlive it.
 class StackFrames {
  public:
   struct Frame {
-    Place place;                 // a line
-    absl::string_view qualname;  // of the function, with its classes
+    Place place;                 // grouped by line
+    absl::string_view qualname;  // the function's, with its classes
     uint32_t first_line = 0;
   };
   explicit StackFrames(const RunIndex* index)
       : index_(*index), budget_(FrameBudget::kBytes / 2) {}
-  // Numbers of a stack's frames, the innermost first; at least one, and as many
-  // as FrameBudget lets.
+  // The numbers of a stack's frames, innermost first: at least one, and as many
+  // as FrameBudget allows.
   std::vector<uint32_t> Of(uint32_t stack);
   const std::vector<Frame>& frames() const { return frames_; }
 

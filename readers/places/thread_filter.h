@@ -1,5 +1,5 @@
-// Which threads a report is of: --thread. Used by whatever sums up bytes of
-// threads.
+// Which threads a report shows: --thread. Used by everything that sums up by
+// thread.
 #ifndef PYMEMRUN_READERS_PLACES_THREAD_FILTER_H_
 #define PYMEMRUN_READERS_PLACES_THREAD_FILTER_H_
 
@@ -13,21 +13,21 @@
 
 namespace pymemrun {
 
-// Of one run. Not thread safe; the index must outlive it.
+// For one run. Not thread safe. The index must outlive it.
 class ThreadFilter {
  public:
-  // `wanted`: a thread's name, a shell pattern of names, a number, or both as
-  // reports print them ("worker#4712"). A renamed thread has its last name, as
-  // far as the index knows it. Empty: all threads.
+  // `wanted`: a thread's name, a shell pattern of names, a number, or a name
+  // and number as reports print them ("worker#4712"). A renamed thread has its
+  // last known name. Empty: all threads.
   ThreadFilter(std::string wanted, const RunIndex* index)
       : wanted_(std::move(wanted)), index_(index) {}
 
-  // Whether not all threads are wanted.
+  // Whether some threads may be left out.
   bool any() const { return !wanted_.empty(); }
-  // Whether the thread is wanted. One that is not known is so only among all.
+  // Whether the thread is wanted. An unknown thread is, only if all are.
   bool Keeps(uint32_t thread);
-  // Fails where the run has no such thread, and says which it has. REQUIRES:
-  // the run was read.
+  // Fails if the run has no such thread; the message lists its threads.
+  // REQUIRES: the run was read.
   absl::Status Check();
   // "worker#4712", or "2 threads 'worker*'".
   std::string Label();
@@ -37,7 +37,8 @@ class ThreadFilter {
 
   std::string wanted_;
   const RunIndex* index_;
-  std::vector<char> known_;  // by thread: 0, or what Keeps() says, + 1
+  // By thread: 0: not asked yet; otherwise Keeps() + 1.
+  std::vector<char> known_;
 };
 
 }  // namespace pymemrun

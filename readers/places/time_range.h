@@ -1,5 +1,5 @@
-// Which part of a run's time a report is of: --from and --to. Used by whatever
-// sums up times of threads.
+// The part of a run's time that a report shows: --from and --to. Used by
+// everything that sums up times of threads.
 #ifndef PYMEMRUN_READERS_PLACES_TIME_RANGE_H_
 #define PYMEMRUN_READERS_PLACES_TIME_RANGE_H_
 
@@ -8,6 +8,7 @@
 
 namespace pymemrun {
 
+// Times since the run's start; both ends are included.
 struct TimeRange {
   uint64_t begin_ns = 0, end_ns = ~uint64_t{0};
 
@@ -20,7 +21,7 @@ struct TimeRange {
   bool HasMicros(uint64_t time_us) const {
     return Has(std::min(time_us, kMostMicros) * 1000);
   }
-  // Whether it begins, or ends, behind one time and not behind the next.
+  // Whether its start, or its end, is after `from_us` and not after `to_us`.
   bool BeginsBetween(uint64_t from_us, uint64_t to_us) const {
     const TimeRange between = OfMicros(from_us, to_us);
     return between.begin_ns < begin_ns && begin_ns <= between.end_ns;
@@ -35,12 +36,13 @@ struct TimeRange {
   uint64_t Clamp(uint64_t time_ns) const {
     return std::min(std::max(time_ns, begin_ns), end_ns);
   }
-  // How much of a time lies in it. REQUIRES: from <= to.
+  // How much of the time from `from_ns` to `to_ns` is in it. REQUIRES: from <=
+  // to.
   uint64_t Overlap(uint64_t from_ns, uint64_t to_ns) const {
     return Clamp(to_ns) - Clamp(from_ns);
   }
-  // The part of `amount` that belongs to it, where that is spread evenly over
-  // such a time. REQUIRES: the same.
+  // The part of `amount` in the range, if it is spread evenly over the time.
+  // REQUIRES: from <= to.
   uint64_t ShareOf(uint64_t amount, uint64_t from_ns, uint64_t to_ns) const {
     const uint64_t inside = Overlap(from_ns, to_ns);
     if (inside == to_ns - from_ns) return Has(from_ns) ? amount : 0;

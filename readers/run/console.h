@@ -1,4 +1,4 @@
-// What a reader's main needs of the outer world: output, messages, exit codes.
+// What a reader's main needs of its environment: output, messages, exit codes.
 #ifndef PYMEMRUN_READERS_RUN_CONSOLE_H_
 #define PYMEMRUN_READERS_RUN_CONSOLE_H_
 
@@ -15,7 +15,7 @@ namespace pymemrun {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;  // failed, or damaged input
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitBreach = 3;  // a limit that was given is exceeded
+inline constexpr int kExitBreach = 3;  // a limit given by the user is exceeded
 
 // Where a main's output and messages go. Tests give descriptors of their own.
 struct Console {
@@ -29,14 +29,14 @@ struct Console {
   void Usage(absl::string_view message) const;  // the same, naming --help
 };
 
-// Says how the reading of `name` went: why it failed, a torn end, a missing
-// footer, no run at all. Damage has been said by DamageTeller. Returns the exit
+// Prints how the reading of `name` ended: why it failed, a torn end, a missing
+// footer, no run at all. Damage is printed by DamageTeller. Returns the exit
 // code.
 int SayResult(const Console& console, absl::string_view name,
               const absl::Status& status, const ReadResult& result);
 
-// Says each damage, "run.pb: byte 1234: expected ..., found ...", up to a few,
-// and of more than these how many.
+// Prints each damage, "run.pb: byte 1234: expected ..., found ...", up to a
+// few, and the number of the others. The console must outlive it.
 class DamageTeller {
  public:
   static constexpr int kMaxSaid = 3;
@@ -51,12 +51,13 @@ class DamageTeller {
   int count_ = 0;
 };
 
-// Prints such as a --help text at once, as FinishOutput does.
+// Prints text such as that of --help, and finishes like FinishOutput().
 int PrintText(const Console& console, absl::string_view text);
 
-// Hands on what was printed and says a failure. Returns the exit code: a reader
-// that has gone (`| head`) is no failure.
+// Hands on what was printed, and prints a message on failure. Returns the exit
+// code. That the receiver has gone (`| head`) is not a failure.
 int FinishOutput(const Console& console, OutputBuffer* output);
+// Whether the receiver of the output has gone.
 bool ReaderHasGone(const Console& console);
 
 }  // namespace pymemrun

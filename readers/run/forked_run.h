@@ -1,5 +1,5 @@
-// Reads the run file of a forked process for who replays its heap, which begins
-// with the parent's live blocks.
+// Reads the run file of a forked process for a heap replay, which starts with
+// the parent's live blocks.
 #ifndef PYMEMRUN_READERS_RUN_FORKED_RUN_H_
 #define PYMEMRUN_READERS_RUN_FORKED_RUN_H_
 
@@ -10,15 +10,15 @@
 
 namespace pymemrun {
 
-// Whether the process of `child` was forked from that of `parent`, or begun by
-// it.
+// Whether the process of `child` was forked or started by that of `parent`.
 bool IsParent(const Header& parent, const Header& child);
 
-// A visitor of the file at `path` that gives `to` its records, after the blocks
-// that the process's parent had at the fork. These come with the parent's
-// definitions, and the file's own ids are above them. The parent's file is
-// looked for beside it, and its parent's, too. Without it nothing is
-// inherited. Pages are not handed on. `to` must outlive it.
+// A visitor for the file at `path`. It passes on to `to` first the blocks that
+// the parent process had at the fork, then the file's records. The blocks come
+// with the parent's definitions; the ids of the file itself are moved above
+// these. The parent's file is looked for in the same folder, and so is the file
+// of the parent's parent. Without it no blocks are inherited. Pages are not
+// passed on. `to` must outlive it.
 std::unique_ptr<RecordVisitor> WithInherited(const std::string& path,
                                              ReplayVisitor* to);
 

@@ -1,5 +1,5 @@
-// Where a reader's bytes come from: a file or standard input, a file that still
-// grows, with or without a progress line.
+// The sources of a reader's bytes: a file or standard input, a growing file,
+// and a progress line.
 #ifndef PYMEMRUN_READERS_RUN_INPUT_FILE_H_
 #define PYMEMRUN_READERS_RUN_INPUT_FILE_H_
 
@@ -19,8 +19,8 @@ namespace pymemrun {
 // An open file; closed with the object unless it is standard input.
 class InputFile {
  public:
-  // "-" is standard input. Fails with the system's reason; a directory fails
-  // here too.
+  // "-" is standard input. Fails with the system's reason, also for a
+  // directory.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(
       const std::string& path);
   ~InputFile();
@@ -29,9 +29,9 @@ class InputFile {
 
   int fd() const { return fd_; }
   const std::string& path() const { return path_; }
-  // For messages: escaped, "-" is "standard input".
+  // For messages: escaped; "standard input" for "-".
   const std::string& shown_name() const { return shown_name_; }
-  uint64_t size_bytes() const { return size_bytes_; }  // 0: not known
+  uint64_t size_bytes() const { return size_bytes_; }  // 0: unknown
 
  private:
   InputFile(int fd, std::string path, std::string shown_name,
@@ -47,9 +47,9 @@ class InputFile {
   const uint64_t size_bytes_;
 };
 
-// A file that still grows: at its end Read() waits for more, and gives 0 only
-// once done() says so. Before each wait idle() is called, to hand on what has
-// been printed; when it returns false, the wait is over for good.
+// A growing file: at its end Read() waits for more, and returns 0 only when
+// done() returns true. Calls idle() before each wait, to flush what was
+// printed. When idle() returns false, it stops waiting for good.
 class FollowSource final : public ByteSource {
  public:
   FollowSource(ByteSource* source, std::function<bool()> done,
@@ -67,11 +67,11 @@ class FollowSource final : public ByteSource {
   const absl::Duration poll_;
 };
 
-// How much of all input has been read, as one line that is rewritten and in the
-// end wiped. Thread safe.
+// How much of all input has been read: one line that is rewritten, and wiped at
+// the end. Thread safe.
 class Progress {
  public:
-  // `show` is given the line's bytes. Nothing is shown for a total of 0.
+  // `show` gets the bytes to print. Shows nothing for a total of 0.
   Progress(uint64_t total_bytes, std::function<void(absl::string_view)> show)
       : total_bytes_(total_bytes), show_(std::move(show)) {}
   ~Progress();
@@ -84,12 +84,13 @@ class Progress {
   std::atomic<int> shown_percent_{-1};
 };
 
+// Passes bytes on, and counts them in a Progress. Both must outlive it.
 class ProgressSource final : public ByteSource {
  public:
   ProgressSource(ByteSource* source, Progress* progress)
       : source_(source), progress_(progress) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
-  // What is skipped counts as read.
+  // Skipped bytes count as read.
   absl::Status Seek(uint64_t offset) override;
 
  private:

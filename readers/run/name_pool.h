@@ -11,13 +11,13 @@
 
 namespace pymemrun {
 
-// Keeps each distinct name once, for as long as it lives, within a fixed
+// Keeps each distinct name once, as long as the pool lives, within a fixed
 // budget. Not thread safe.
 class NamePool {
  public:
   explicit NamePool(size_t max_bytes) : max_bytes_(max_bytes) {}
-  // `name`, kept; a name above kMaxNameBytes is cut and says so. Once the
-  // budget is used up every new name is kNoRoom.
+  // Returns the pool's copy of `name`. A name longer than kMaxNameBytes is cut,
+  // and marked as cut. Once the budget is used up, every new name is kNoRoom.
   absl::string_view Keep(absl::string_view name);
 
   static constexpr size_t kMaxNameBytes = 64 * 1024;

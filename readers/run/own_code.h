@@ -1,6 +1,6 @@
-// Which Python code is the user's own. The rest is a library's: the standard
-// library's, what is installed for all programs, the scripts that start
-// installed commands, and the import machinery.
+// Which Python code is the user's own. Library code is: the standard library,
+// system-wide packages, scripts that start installed commands, and the import
+// machinery.
 #ifndef PYMEMRUN_READERS_RUN_OWN_CODE_H_
 #define PYMEMRUN_READERS_RUN_OWN_CODE_H_
 
@@ -13,41 +13,42 @@
 
 namespace pymemrun {
 
-// Thread safe, except for SetPatterns().
+// Thread safe except for SetPatterns().
 class OwnCode {
  public:
   enum Kind : uint8_t {
     kLibrary,
-    kText,  // code of a string: its author called it from a file, if any did
+    kText,  // code of a string: belongs to the file that runs it, if any
     kOwn,
   };
 
-  // Of all runs that are read from here on: files that match one of these shell
-  // patterns, or whose last parts do, are own, all others a library's. Empty:
-  // the usual rule.
+  // For all runs read from now on: files that match one of these shell
+  // patterns, with their path or its end, are own; all others are library code.
+  // Empty: the usual rule.
   static void SetPatterns(std::vector<std::string> patterns);
   static bool HasPatterns();
-  // Whether there are patterns, and no file has matched one since.
+  // Whether there are patterns, and no file has matched any so far.
   static bool NoneMatched();
-  // `file`, `function`: as the code object names them.
+  // `file` and `function` are those of the code object.
   static Kind KindOf(absl::string_view file, absl::string_view function = "");
-  // Whether the file is code of CPython's that finds and loads modules.
+  // Whether the file is part of CPython's code that finds and loads modules.
   static bool IsImportMachinery(absl::string_view file);
-  // "pandas" of ".../site-packages/pandas/io/parsers.py", "json" of a file of
-  // the standard library; empty for others.
+  // "pandas" for ".../site-packages/pandas/io/parsers.py", "json" for a file of
+  // the standard library; empty for other files.
   static absl::string_view PackageOf(absl::string_view file);
 };
 
 // The kinds of one run's code. Not thread safe.
 class CodeKinds {
  public:
-  // Text that runs as part of a library's module is the library's. `module`
-  // must outlive it.
+  // Code of a string that runs as part of a library's module is library code.
+  // `module` must outlive the object.
   OwnCode::Kind KindOf(absl::string_view file, absl::string_view function,
                        absl::string_view module);
-  // Whether a frame is the own one on its stack. `outer`: of the frame that was
-  // so without it; kLibrary: none was. Text gives way to files. Among texts the
-  // innermost counts, but not the methods that dataclasses generate.
+  // Whether a frame is the own frame of its stack. `outer`: the kind of the own
+  // frame found so far, outside this one; kLibrary: none. A file's frame is
+  // preferred to a string's. Among strings the innermost counts, except for
+  // methods that dataclasses generate.
   static bool IsOwn(OwnCode::Kind kind, absl::string_view function,
                     OwnCode::Kind outer);
 

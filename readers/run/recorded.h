@@ -1,4 +1,4 @@
-// What a run may have recorded, and what is said of one that has not.
+// What a run may have recorded, and the messages for what it lacks.
 #ifndef PYMEMRUN_READERS_RUN_RECORDED_H_
 #define PYMEMRUN_READERS_RUN_RECORDED_H_
 
@@ -13,11 +13,11 @@ namespace pymemrun {
 enum class Recorded : uint8_t {
   kCalls,
   kPages,         // by faults or by scans
-  kFaults,        // which say who touched each page
+  kFaults,        // with the toucher of each page
   kGrowth,        // of RSS: calls or page faults
   kThreadMemory,  // page faults or heap events
   kHeap,
-  kEachBlock,  // not a sample of them
+  kEachBlock,  // every block, not a sample
   kBlocksOfC,
   kGil,
   kStates,
@@ -25,16 +25,15 @@ enum class Recorded : uint8_t {
   kCounters,
 };
 
-// "GIL events (--trace gil)": what a report needs, and how it is recorded.
+// "GIL events (--trace gil)": what a report needs, and the option to record it.
 std::string NeedText(Recorded what);
-// "has no GIL events: record them with pymemrun --trace gil". It stands behind
-// the run's name.
+// "has no GIL events: record them with pymemrun --trace gil". Printed after the
+// run's name.
 std::string LackText(Recorded what);
-// The same of a damaged file: "no GIL events in what could be read".
+// The same for a damaged file: "no GIL events in what could be read".
 std::string UnreadText(Recorded what);
 
-// What the records of one run say, and show, that was recorded. Not thread
-// safe.
+// What a run recorded, from its records. Not thread safe.
 class Recordings {
  public:
   void Add(const Header& header);

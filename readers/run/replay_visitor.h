@@ -42,22 +42,22 @@ class ReplayVisitor : public IndexingVisitor {
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_ != nullptr) teller_->Say(damage);
   }
-  // Whether it wants to know which blocks a forked process began with. It then
-  // gets its parent's events up to the fork, after the header; and before all
-  // else, forked or not, it is told that these were all.
+  // Whether it needs the blocks that a forked process started with. If so, it
+  // gets the parent's events up to the fork by Inherit(), after the header. In
+  // any case OnInherited() is called before all other records, forked or not.
   virtual bool wants_inherited() const { return false; }
   virtual void Inherit(const HeapEvent* events, size_t count) {}
   virtual void OnInherited() {}
-  // Who is to be told of damage; null: nobody.
+  // Receives damage; null: it is not reported.
   void TellDamage(DamageTeller* teller) { teller_ = teller; }
-  // To be called when the reading has ended.
+  // To be called at the end of the reading.
   virtual void Finish() = 0;
 
  private:
   DamageTeller* teller_ = nullptr;
 };
 
-// Asks for what is known of each file that was read, and nothing more.
+// Collects only what RereadFile finds out about each file. Not thread safe.
 class FirstReading final : public ReplayVisitor {
  public:
   void Finish() override {}

@@ -18,15 +18,15 @@
 
 namespace pymemrun {
 
-// Says on stderr how many events the run lost, if any.
+// Prints to stderr how many events the run lost, if any.
 void SayLosses(const Console& console, const std::string& name,
                const Footer& footer);
 
-// Reads a file from its begin while another reader is somewhere else in it. Not
+// Reads a file from its start while another reader is elsewhere in it. Not
 // thread safe.
 class BesideSource final : public ByteSource {
  public:
-  // `fd` stays where it is, and is not owned.
+  // The position of `fd` is not changed; `fd` is not owned.
   explicit BesideSource(int fd) : fd_(fd) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 
@@ -35,45 +35,46 @@ class BesideSource final : public ByteSource {
   uint64_t offset_ = 0;
 };
 
-// Standard input that cannot be rewound is kept in a temporary file. Says what
-// goes wrong, damage too, the first time, and once what the run lost. Not
-// thread safe.
+// If standard input cannot be rewound, it is kept in a temporary file. The
+// first reading prints what goes wrong, including damage, and what the run
+// lost. Not thread safe.
 class RereadFile {
  public:
-  // Null: it cannot be opened, which has been said.
+  // Returns null if the file cannot be opened, and has printed why.
   static std::unique_ptr<RereadFile> Open(const std::string& path,
                                           const Console& console);
   ~RereadFile();
   RereadFile(const RereadFile&) = delete;
   RereadFile& operator=(const RereadFile&) = delete;
 
-  // The report itself says what the run lost. To be called before any reading.
+  // Leaves losses to the report. To be called before the first reading.
   void LeaveLossesToReport() { losses_said_ = true; }
-  // Reads all of it, or what `replay` wants, and finishes it. False: nothing
-  // could be read.
+  // Reads the whole file, or until `replay` needs no more, and calls its
+  // Finish(). Returns false if nothing could be read.
   bool Read(ReplayVisitor* replay);
-  // The same of several in one reading. The first one tells of damage. One that
-  // wants no more is given no more. `also`, if any, needs no end.
+  // Reads the file once for several visitors. Each gets records until it needs
+  // no more. Damage is reported to the first one. `also`, unless null, gets all
+  // records, too.
   bool Read(absl::Span<ReplayVisitor* const> replays,
             RecordVisitor* also = nullptr);
-  // The same once more, of a visitor that needs no end. Says nothing.
+  // Reads the file once more, and prints nothing.
   bool ReadAgain(RecordVisitor* visitor);
-  // The threads that the first reading found, with their last names. Later
-  // readings by Read() know them.
+  // The threads found by the first reading, with their last names. Read() gives
+  // them to later visitors.
   const RunIndex& threads() const { return threads_; }
-  // What the readings by Read() found so far.
+  // What the file recorded, as far as Read() has read it.
   const Recordings& recorded() const { return recorded_; }
-  // Whether it has that. Else says that it has not; code() is then above 0.
+  // Whether it was recorded. If not, prints a message and sets code().
   bool Has(Recorded what);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
-  // What is read; for who reads it at a place of its own, with pread().
+  // The descriptor to read with pread(), at a position of one's own.
   int fd() const { return fd_; }
-  // As ReadAgain() found it.
+  // The size that ReadAgain() found.
   uint64_t size_bytes() const { return read_bytes_; }
-  // Read to its end without damage.
+  // Whether it was read to its end without damage.
   bool whole() const { return whole_; }
-  // What the program is to exit with for what was found so far.
+  // The exit status for what was found so far.
   int code() const { return code_; }
 
  private:
@@ -85,10 +86,10 @@ class RereadFile {
 
   const Console* const console_;
   const std::unique_ptr<InputFile> file_;
-  int fd_ = -1;       // what is read
+  int fd_ = -1;       // the descriptor that is read
   int kept_fd_ = -1;  // the temporary file, if there is one
   uint64_t read_bytes_ = 0;
-  RunIndex threads_;  // and nothing else
+  RunIndex threads_;  // only threads
   Recordings recorded_;
   bool was_read_ = false;
   bool losses_said_ = false;

@@ -1,4 +1,4 @@
-// Which files people mean by a folder, or by one file of a family.
+// The run files that a folder, or one file of a family, stands for.
 #ifndef PYMEMRUN_READERS_RUN_RUN_FILES_H_
 #define PYMEMRUN_READERS_RUN_RUN_FILES_H_
 
@@ -8,19 +8,20 @@
 
 namespace pymemrun {
 
-// Each folder of `paths` replaced by the names in it that end in ".pb", sorted,
-// but those of dumps of the object graph ("run.obj.pb"). All else stays. A folder without any stays too, and cannot be opened.
+// Replaces each folder of `paths` by its ".pb" files, sorted, except dumps of
+// the object graph ("run.obj.pb"). Other paths stay. So does a folder without
+// such files, which then fails to open.
 std::vector<std::string> WithFolders(const std::vector<std::string>& paths);
 
-// Of "a/run.pb": "a/run.pb", and all "a/run.*.pb" that are there, sorted. Such
-// are the files of processes that it began, and of earlier runs' processes.
+// For "a/run.pb": the file, and all existing "a/run.*.pb", sorted. These are
+// the files of processes that it started, and of processes of earlier runs.
 std::vector<std::string> WithChildren(const std::string& path);
 
-// Without those that came before.
+// Removes repeated paths.
 std::vector<std::string> EachOnce(const std::vector<std::string>& paths);
 
-// Where the file of the process that began this one's may be: beside it, with
-// the parent's number in the name, or with none.
+// Where the file of the process that started this one may be: in the same
+// folder, with the parent's pid in its name, or without one.
 std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
                                      uint32_t parent_pid);
 

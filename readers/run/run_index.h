@@ -1,5 +1,5 @@
-// The definitions of one run file (code, C functions, sites, threads, stacks,
-// mappings), kept so that ids become names. Readers have one for each file.
+// The definitions of a run file (code, C functions, sites, threads, stacks,
+// mappings), which give ids names. Readers have one index for each file.
 #ifndef PYMEMRUN_READERS_RUN_RUN_INDEX_H_
 #define PYMEMRUN_READERS_RUN_RUN_INDEX_H_
 
@@ -17,25 +17,25 @@
 
 namespace pymemrun {
 
-// Where a row happened, or a frame stands. Names live as long as the index.
+// The place of a row or of a frame. Names live as long as the index.
 struct SourceLocation {
   absl::string_view file;
   uint32_t line = 0;            // 0: unknown
   absl::string_view function;   // as printed: the C function for C events
-  absl::string_view code_name;  // the Python function that the line is in
-  absl::string_view qualname;   // the same with its classes, as "Job.load"
+  absl::string_view code_name;  // the Python function that has the line
+  absl::string_view qualname;   // with its classes: "Job.load"
   uint32_t first_line = 0;      // of that function
   absl::string_view module;
   What kind = CALL;
   absl::string_view what = "?";  // the kind's name
 };
 
-// "CALL", "RETURN", ... or "?" for a kind that this reader does not know.
+// "CALL", "RETURN", ...; "?" for an unknown kind.
 absl::string_view WhatName(What what);
 
-// Not thread safe. A file may define any number of things: beyond the limits
-// below definitions are counted and no longer kept, and Resolve() gives places
-// named kNoRoom. Ids that were never defined give the same.
+// Not thread safe. A file may have any number of definitions. Those beyond the
+// limits are counted, but not kept; Resolve() names them kNoRoom, and ids
+// without a definition likewise.
 class RunIndex {
  public:
   struct Limits {
@@ -58,48 +58,52 @@ class RunIndex {
   void Add(const StackDef& node);
   void Add(const MappingDef& mapping);
   void Add(const SourceFile& source) { source_lines_.Add(source); }
-  // Before a further reading: threads have their later names.
+  // To be called before a further reading, so that threads have their last
+  // names.
   void AddThreadsOf(const RunIndex& earlier);
 
+  // The place of a site.
   SourceLocation Resolve(uint32_t site) const;
-  uint32_t CodeOf(uint32_t site) const;  // 0: not known
-  // "name#native_id", as the thread was called at that time.
+  uint32_t CodeOf(uint32_t site) const;  // 0: unknown
+  // "name#native_id", with the name that the thread had at that time.
   absl::string_view ThreadLabel(uint32_t thread) const;
-  // Its last definition, as far as they were read, and its first.
+  // The ids of the last and the first definition of a thread, as far as it was
+  // read.
   uint32_t LatestThread(uint32_t thread) const;
   uint32_t FirstThread(uint32_t thread) const;
-  // "name#native_id" by the last: what reports call a thread.
+  // "name#native_id" with the last name: what reports call a thread.
   absl::string_view LatestThreadLabel(uint32_t thread) const {
     return ThreadLabel(LatestThread(thread));
   }
   absl::string_view ThreadName(uint32_t thread) const;
   uint64_t ThreadNativeId(uint32_t thread) const;
-  // Whether each event there made an object because it was profiled.
+  // Whether profiling made the interpreter create an object at each such event.
   bool MakesObject(uint32_t site) const;
-  // "file:line:function;...", the innermost frame last; empty for no stack.
-  // What is beyond 256 KiB, or the budget, loses outer frames: it begins with
+  // "file:line:function;...", innermost frame last; empty for stack 0. A stack
+  // that exceeds 256 KiB, or the budget, loses outer frames and starts with
   // "...;".
   std::string StackText(uint32_t stack, FrameBudget* budget) const;
-  // The innermost frame of a stack; names "?" for no stack.
+  // The innermost frame of a stack; its names are "?" for stack 0.
   SourceLocation ResolveStack(uint32_t stack) const;
-  // A stack up to its innermost frame of OwnCode; 0: it has no such frame.
+  // The stack up to the innermost frame of OwnCode; 0: none.
   uint32_t OwnStack(uint32_t stack) const;
-  // Whether what is imported is done within that frame: a library, mostly.
+  // Whether the frame imports modules; the memory is then mostly a library's.
   bool Imports(uint32_t stack) const;
-  // The stack without its innermost frame; 0: there are no others. It is below
-  // `stack`.
+  // The stack without its innermost frame; 0: it had only one. Ids of parents
+  // are lower than that of `stack`.
   uint32_t ParentStack(uint32_t stack) const;
-  absl::string_view MappingName(uint32_t mapping) const;  // 0: "?"
+  absl::string_view MappingName(uint32_t mapping) const;  // "?" for 0
   const SourceLines& source_lines() const { return source_lines_; }
   size_t mappings() const { return mappings_.size(); }
   size_t stacks() const { return stacks_.size(); }
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
-  uint64_t not_kept() const { return not_kept_; }  // they found no room
+  // Definitions that did not fit.
+  uint64_t not_kept() const { return not_kept_; }
 
  private:
   void SetCode(uint32_t code_id, SourceLocation* where) const;
-  // Whether a table has no room for the next definition, which is then counted.
+  // Whether the table is full for the next definition, which is then counted.
   template <typename Table>
   bool IsFull(const Table& table, size_t limit) {
     if (table.size() < limit) return false;
@@ -128,12 +132,13 @@ class RunIndex {
     absl::string_view label;
     size_t name_size;
     uint64_t native_id;
-    uint32_t first, latest;  // of its definitions; the latter of the first one
+    // Definitions of the thread; `latest` is set at the first one.
+    uint32_t first, latest;
   };
 
   const Limits limits_;
   NamePool names_;
-  // Never copied as they grow: there may be a million.
+  // A deque: up to a million elements are not copied as it grows.
   std::deque<Code> codes_;
   std::deque<Function> functions_;
   std::deque<Site> sites_;

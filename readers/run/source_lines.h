@@ -1,4 +1,4 @@
-// What a run file says of the source lines that it names. Part of RunIndex.
+// The source lines in a run file. Part of RunIndex.
 #ifndef PYMEMRUN_READERS_RUN_SOURCE_LINES_H_
 #define PYMEMRUN_READERS_RUN_SOURCE_LINES_H_
 
@@ -13,10 +13,10 @@
 
 namespace pymemrun {
 
-// What a line of source code was in the run.
+// A line of source code as it was during the run.
 struct SourceLine {
   uint32_t hash = 0;       // SourceLineHash()
-  absl::string_view text;  // empty: it was not stored
+  absl::string_view text;  // empty: not stored
 };
 
 // Lines beyond the limit are not kept. Not thread safe.
@@ -25,9 +25,9 @@ class SourceLines {
   explicit SourceLines(size_t most_lines = 1 << 18)
       : most_lines_(most_lines), names_(16 << 20) {}
   void Add(const SourceFile& source);
-  // Null: the file does not say.
+  // Returns null if the file does not have the line.
   const SourceLine* Find(absl::string_view file, uint32_t line) const;
-  // The file's size in bytes and its last change; 0: the file does not say.
+  // The source file's size in bytes and its last change; 0: unknown.
   std::pair<uint64_t, uint64_t> Stamp(absl::string_view file) const;
 
  private:

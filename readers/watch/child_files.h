@@ -1,4 +1,4 @@
-// The run files of a run's children, which lie beside it.
+// The run files of a run's child processes, which are in the same folder.
 #ifndef PYMEMRUN_READERS_WATCH_CHILD_FILES_H_
 #define PYMEMRUN_READERS_WATCH_CHILD_FILES_H_
 
@@ -11,14 +11,14 @@
 
 namespace pymemrun {
 
-// Those of `run.pb` are called `run.PID.pb`. Not thread safe.
+// Children of `run.pb` have files named `run.PID.pb`. Not thread safe.
 class ChildFiles {
  public:
   static constexpr size_t kMostChildren = 1000;
 
   explicit ChildFiles(const std::string& run_path);
-  // As the files and /proc tell now; by pid. A file without a header, or of a
-  // run that began before the parent's, is no child's.
+  // The children now, by pid, from their files and /proc. Leaves out files
+  // without a header, and files of runs that started before the parent's.
   std::vector<WatchFrame::Child> Look(const Header& parent);
 
  private:

@@ -1,4 +1,4 @@
-// A terminal that shows lines and takes keys; it is left as it was.
+// A terminal that shows lines and reads keys. It is restored at the end.
 #ifndef PYMEMRUN_READERS_WATCH_SCREEN_H_
 #define PYMEMRUN_READERS_WATCH_SCREEN_H_
 
@@ -13,13 +13,13 @@
 
 namespace pymemrun {
 
-// There may be one at a time. Not thread safe.
+// At most one may exist at a time. Not thread safe.
 class Screen {
  public:
   static constexpr int kNoKey = -1;
 
-  // Null: descriptor 0 and `out_fd` are no terminal, or one that nothing is
-  // known of.
+  // Returns null if descriptor 0 or `out_fd` is not a terminal, or its type is
+  // unknown.
   static std::unique_ptr<Screen> Open(int out_fd);
   ~Screen();
   Screen(const Screen&) = delete;
@@ -28,7 +28,8 @@ class Screen {
   size_t columns() const;
   size_t rows() const;
   void Show(const std::vector<WatchLine>& lines);
-  // Waits so long for a key. A change of the terminal's size ends the wait.
+  // Waits for a key for up to `wait_ms`; kNoKey: none. A change of the
+  // terminal's size ends the wait.
   int Key(int wait_ms);
 
  private:

@@ -1,4 +1,4 @@
-// Shows a run while it goes on: `pymemreport watch`.
+// Shows a run while it runs: `pymemreport watch`.
 #ifndef PYMEMRUN_READERS_WATCH_WATCH_H_
 #define PYMEMRUN_READERS_WATCH_WATCH_H_
 
@@ -11,12 +11,14 @@ namespace pymemrun {
 
 struct WatchRequest {
   std::string path;
-  bool once = false;              // what is there now, as plain lines
-  StartedRun* started = nullptr;  // whose file it is; null: somebody else's
+  bool once = false;  // print the current state as plain lines
+  // The run of `path`; null: started by someone else.
+  StartedRun* started = nullptr;
 };
 
-// On a terminal until the user ends it, else, in lines, until the run has
-// ended. Returns the exit code: of a program that was started its own.
+// Shows the run on a terminal until the user quits, otherwise prints lines
+// until the run ends. Returns the exit code: that of the program, if it was
+// started here.
 int WatchRun(const WatchRequest& request, const Console& console);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// One look at a run: what a terminal is to show, and its lines.
+// One frame of `pymemreport watch`: the data to show, and its lines.
 #ifndef PYMEMRUN_READERS_WATCH_WATCH_FRAME_H_
 #define PYMEMRUN_READERS_WATCH_WATCH_FRAME_H_
 
@@ -9,11 +9,11 @@
 
 namespace pymemrun {
 
-// What the curve's scale takes on its left.
+// Columns for the scale to the left of the curve.
 inline constexpr size_t kScaleColumns = 10;
 
 struct WatchFrame {
-  // Bytes that a line of code, or a thread, has, and what they changed by.
+  // Bytes of a line of code or a thread, and their change.
   struct Amount {
     std::string name;
     double bytes = 0, change_bytes = 0;
@@ -25,32 +25,32 @@ struct WatchFrame {
     bool ended = false;
   };
 
-  std::string script;  // empty: nothing of the run has been written yet
+  std::string script;  // empty: nothing has been written yet
   uint32_t pid = 0;
   uint64_t time_us = 0;
   bool ended = false;
   std::string end;                         // how it ended
-  uint64_t rss_bytes = 0, peak_bytes = 0;  // 0: not known
+  uint64_t rss_bytes = 0, peak_bytes = 0;  // 0: unknown
   std::vector<double> curve;
-  std::string meaning;  // of the amounts' bytes; empty: there are none
+  std::string meaning;  // what the amounts measure; empty: there are none
   std::vector<Amount> lines, threads;
   std::vector<Child> children;
-  std::vector<std::string> notes;  // such as where the output goes
-  bool by_bytes = false;           // not by change
+  std::vector<std::string> notes;  // such as where the program's output goes
+  bool by_bytes = false;           // otherwise sorted by change
   bool frozen = false;
 };
 
 struct WatchLine {
   enum Look { kPlain, kStrong, kSoft, kCurve };
-  std::string text;  // harmless for a terminal
+  std::string text;  // safe to print on a terminal
   Look look = kPlain;
 };
 
-// At most so many lines of so many columns; the last tells the keys.
+// At most `rows` lines of `columns` columns; the last line explains the keys.
 std::vector<WatchLine> FrameLines(const WatchFrame& frame, size_t columns,
                                   size_t rows, bool unicode);
 
-// One line for output that is no terminal, without its end.
+// One line, not ended, for output that is not a terminal.
 std::string FrameSummary(const WatchFrame& frame);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// What a run's file tells so far, as `pymemreport watch` shows it.
+// The state of a run so far, from its file, as `pymemreport watch` shows it.
 #ifndef PYMEMRUN_READERS_WATCH_WATCH_MODEL_H_
 #define PYMEMRUN_READERS_WATCH_WATCH_MODEL_H_
 
@@ -15,28 +15,27 @@
 
 namespace pymemrun {
 
-// RSS over time in a fixed number of steps, whatever the run's length.
-
-// The highest RSS in each step of time; where there are too many steps, two
-// become one. Not thread safe.
+// RSS over time in a fixed number of steps, whatever the run's length: the
+// highest RSS of each step. If there are too many steps, pairs of them are
+// joined. Not thread safe.
 class RssCurve {
  public:
   static constexpr size_t kMostSteps = 1024;
 
   void Add(uint64_t time_us, uint64_t rss_bytes);
-  // So many values from the begin to `end_us`, each the highest of its time, or
-  // what RSS was last before it.
+  // `count` values from the start to `end_us`: the highest of each part of the
+  // time, or the last RSS before it.
   std::vector<double> Values(uint64_t end_us, size_t count) const;
 
  private:
   uint64_t step_us_ = 1000;
-  std::vector<uint64_t> highest_;  // 0: nothing was read
+  std::vector<uint64_t> highest_;  // 0: not read
 };
 
-// Not thread safe.
+// Reads a run that still grows. Not thread safe.
 class WatchModel final : public HeapReplay {
  public:
-  // What changed since then is what grows now.
+  // The changes shown are those since then.
   static constexpr uint64_t kRecentUs = 5000000;
 
   WatchModel();
@@ -52,8 +51,8 @@ class WatchModel final : public HeapReplay {
 
   bool has_header() const { return has_header_; }
   bool ended() const { return ended_; }
-  // Fills in what the run's own file tells: all but children and notes. What
-  // changed is told beside the frames before.
+  // Fills in everything except children and notes. Changes are relative to
+  // earlier calls.
   void Fill(size_t curve_columns, WatchFrame* frame);
 
  private:
@@ -67,16 +66,16 @@ class WatchModel final : public HeapReplay {
   void See(uint64_t time_us, uint64_t rss_bytes);
   Basis basis() const;
   Sums Take();
-  // So many events were read. Keeps how things are now, once in kStepUs of the
-  // run, where that is no more work than these.
+  // `events` more were read. Keeps the current sums once every kStepUs of the
+  // run, unless that costs more than reading the events.
   void Remember(size_t events);
   void Keep(Sums now);
   void TakeHeap(Sums* sums);
   void TakePages(Sums* sums);
   void TakeCalls(Sums* sums);
-  // A renamed thread is one, by its last name.
+  // A renamed thread is counted by its last name.
   std::vector<double> ByThread(const std::vector<double>& sums) const;
-  // Beside how it was kRecentUs ago.
+  // Compares with the sums of kRecentUs ago.
   std::vector<WatchFrame::Amount> AmountsOf(const std::vector<double>& now,
                                             const std::vector<double>& before,
                                             bool threads) const;
@@ -90,7 +89,7 @@ class WatchModel final : public HeapReplay {
   std::vector<double> came_by_stack_, came_by_thread_;
   PlaceTable lines_;
   OriginNumbers of_sources_, of_stacks_;
-  std::deque<Sums> before_ = {Sums()};  // the first is compared with
+  std::deque<Sums> before_ = {Sums()};  // the first is the one to compare with
   size_t events_ = 0;                   // read since the last one
 };
 

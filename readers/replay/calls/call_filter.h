@@ -39,7 +39,7 @@ class CallFilter {
   ThreadFilter threads_;
   const TableView& view_;
   const RunIndex& index_;
-  // by site: 0: not asked yet; otherwise KeepsSite() + 1
+  // By site: 0: not asked yet; otherwise KeepsSite() + 1.
   std::vector<char> sites_;
 };
 

@@ -68,14 +68,14 @@ class CallReplay : public ReplayVisitor {
  private:
   CallPairing pairing_;
   uint64_t min_bytes_ = 0;  // --min-call-drss
-  // the filters, other than those of RSS, that left out rows
+  // The filters, other than those of RSS, that left out rows.
   std::string left_out_;
   bool lacks_kinds_ = false;  // --events left out what starts or ends calls
   uint64_t start_unix_us_ = 0;
   bool calls_off_ = false;
   bool any_ = false, any_row_ = false, knows_threads_ = false;
   int threads_seen_ = 0;
-  // the first thread that ended a call, see FirstThread()
+  // The first thread that ended a call, see FirstThread().
   uint32_t first_thread_ = 0;
   uint64_t first_us_ = 0, last_us_ = 0;
 };

@@ -28,7 +28,7 @@ class GilReplay : public ReplayVisitor {
   static constexpr size_t kMostFunctions = size_t{1} << 18;
   // Who waited, and for whom; the latter may be one of these.
   using Pair = std::pair<uint32_t, uint32_t>;
-  // no thread held it, or it is unknown
+  // No thread held it, or it is unknown.
   static constexpr uint32_t kHandover = 0;
   static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
 

@@ -116,7 +116,7 @@ class CallProfile {
   bool since_logged_ = false;
   bool any_row_ = false;
   std::optional<TimeRange> range_;  // none: all times
-  // at the end of range_; 0: there is no later row
+  // At the end of range_; 0: there is no later row.
   uint64_t end_rss_bytes_ = 0;
   Row last_ = {};  // valid if any_row_
   // The RSS that the next row's growth is measured from, if dRSS counts from
@@ -124,7 +124,7 @@ class CallProfile {
   // pauses.
   uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_, callers_;
-  // by site: rows charged to it minus rows charged to others
+  // By site: rows charged to it minus rows charged to others.
   std::vector<int64_t> moved_rows_;
   const TaskStepsReader* steps_ = nullptr;
   absl::flat_hash_map<uint32_t, RssTotals> tasks_;

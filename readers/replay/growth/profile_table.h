@@ -17,7 +17,7 @@ namespace pymemrun {
 struct ProfiledPlace {
   Place place;
   RssTotals totals = {};
-  // counted in the growth of all places, so it has a share
+  // Counted in the growth of all places, so it has a share.
   bool is_part = true;
 
   void Add(const ProfiledPlace& other) { totals.Add(other.totals); }
@@ -90,7 +90,7 @@ struct OwnCost {
   uint64_t bytes = 0;
   uint64_t frames_made = 0;
   uint64_t bound_made = 0;
-  // the table is of a part of the run, so the cost is left out
+  // The table is of a part of the run, so the cost is left out.
   bool of_part = false;
 };
 

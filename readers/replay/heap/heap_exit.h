@@ -44,7 +44,7 @@ class HeapExitFinder final : public HeapReplay {
   std::vector<Root> roots_;  // by stack; 0 frames: not looked up yet
   Place program_;            // the function that the program started with
   bool has_program_ = false;
-  // time of the last such allocation; kEnd: there was none
+  // Time of the last such allocation; kEnd: there was none.
   uint64_t last_us_ = kEnd;
   uint64_t events_ = 0;
   Footer footer_;

@@ -42,7 +42,7 @@ class HeapModel {
   };
   struct Block {
     uint32_t source;
-    // the thread's allocation number, modulo 2^32, or the step
+    // The thread's allocation number, modulo 2^32, or the step.
     uint32_t sequence;
     uint64_t size : 47;
     uint64_t rate : 17;
@@ -138,7 +138,7 @@ class HeapModel {
   HeapMappings mappings_;
   absl::flat_hash_map<uint32_t, std::vector<MovedPart>> moved_;  // by thread
   HeapSources sources_;
-  // by stack: the source found last; 0: none yet
+  // By stack: the source found last; 0: none yet.
   std::vector<uint32_t> last_of_stack_;
   TaskOfEvent task_of_;
   WaitCursor waits_;

@@ -123,7 +123,7 @@ class HeapReplay : public ReplayVisitor {
   const HeapRates& rates() const { return rates_; }  // the latest
   uint64_t rate_changes() const { return rate_changes_; }
   const HeapUnseen& unseen() const { return unseen_; }
-  // the last moment that was read
+  // The last moment that was read.
   uint64_t last_us() const { return last_us_; }
   uint64_t lost_events() const { return lost_events_; }
   // RSS in bytes, at the last reading before that moment, or else at the first

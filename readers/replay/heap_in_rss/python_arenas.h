@@ -43,7 +43,7 @@ class PythonArenas {
   }
 
  private:
-  // by the start of the arena
+  // By the start of the arena.
   using Blocks = absl::btree_map<uint64_t, uint64_t>;
 
   Blocks::iterator Find(uint64_t address);

@@ -28,7 +28,7 @@ struct ReturnedMemory {
   // freed:
   uint64_t arena_bytes = 0;   // arenas that become empty, with their free pools
   uint64_t mapped_bytes = 0;  // large blocks that are mappings
-  // the end of malloc's heap, with what is free there
+  // The end of malloc's heap, with what is free there.
   uint64_t trimmed_bytes = 0;
   // What an allocator keeps: in arenas with other live blocks, and in the one
   // empty arena that CPython keeps...

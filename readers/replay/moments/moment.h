@@ -1,4 +1,4 @@
-// A moment of a run as people name it: what --at takes, in every report.
+// A moment of a run as users name it: the value of --at, in every report.
 #ifndef PYMEMRUN_READERS_REPLAY_MOMENTS_MOMENT_H_
 #define PYMEMRUN_READERS_REPLAY_MOMENTS_MOMENT_H_
 
@@ -16,38 +16,36 @@ struct Moment {
   enum Kind {
     kPeak,      // the highest RSS
     kHeapPeak,  // the most live bytes
-    kEnd,       // of the program's own code
-    kExit,      // after finalization, the run's last moment
+    kEnd,       // when the program's own code ended
+    kExit,      // after finalization: the run's last moment
     kTime,
     kShare,
     kMark,
   };
   Kind kind = kPeak;
-  uint64_t time_us = 0;    // kTime: since the run began
+  uint64_t time_us = 0;    // kTime: since the run started
   double share = 0;        // kShare: of the run's time, 0 to 1
   std::string label = {};  // kMark
 };
 
-// What a message lists where something else was given.
+// The forms that a message lists when it refuses another one.
 inline constexpr absl::string_view kMomentForms =
     "peak, heap-peak, end, exit, a time such as 1.5, 1500ms or 50%, or a "
     "mark's label";
 
-// Words first, then times; any other text is a mark's label. After "mark:" all
-// is the label. Fails for a time or a share that no run can have.
+// Parses words first, then times; other text is a mark's label. Text after
+// "mark:" is always a label. Fails for a time or a share that no run can have.
 absl::StatusOr<Moment> ParseMoment(absl::string_view text);
 
-// "60s", "500ms", "5m", "2h" as microseconds; a bare number is seconds.
-// Nothing: the text is no time, or one of 30 years or more.
+// Parses "60s", "500ms", "5m", "2h" to microseconds; a bare number is seconds.
+// Returns nothing if the text is not a time, or is 30 years or more.
 std::optional<uint64_t> ParseDuration(absl::string_view text);
-// The same for an option. Fails where it is no time.
+// The same for an option. Fails if the text is not a time.
 absl::StatusOr<uint64_t> ParseTime(absl::string_view text);
 
-// How long a run went on.
-
-// The last moment that a file tells of. Nothing is said of what is wrong in it.
+// The last moment in the file. Does not report damage.
 uint64_t LastMomentOf(RereadFile* file);
-// Whether it tells of one after this. Reads no more than is needed.
+// Whether the file has a moment after this one. Reads no more than needed.
 bool GoesOnAfter(uint64_t time_us, RereadFile* file);
 
 }  // namespace pymemrun

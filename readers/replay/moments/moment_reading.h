@@ -1,4 +1,5 @@
-// Reads a run file at the moment that --at names. What cannot be is said.
+// Reads a run file at the moment that --at names. Prints why a moment cannot be
+// shown.
 #ifndef PYMEMRUN_READERS_REPLAY_MOMENTS_MOMENT_READING_H_
 #define PYMEMRUN_READERS_REPLAY_MOMENTS_MOMENT_READING_H_
 
@@ -14,38 +15,39 @@
 
 namespace pymemrun {
 
-// A moment at which it is known what was resident. kDataLoss: the file could
-// not be read, which has been said; another: the run has no such moment, and
-// the message is why.
+// The moment, or the last one at which it is known what was resident.
+// kDataLoss: the file could not be read, and a message was printed. Other
+// errors: the run has no such moment, and the message says why.
 absl::StatusOr<FoundMoment> MomentOf(const RunMoments& moments,
                                      const Moment& moment, RereadFile* file);
-// The same, where it is to be said. Nothing: the run has no such
-// moment, which has been said; *code is at least what the program is to exit
-// with.
+// The same, but prints the message. Returns nothing if the run has no such
+// moment; *code is then at least the exit status.
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code);
-// From when to when a report goes.
+// The part of a run's time that a report shows.
 struct MomentRange {
   uint64_t from_us = 0, to_us = ReplayVisitor::kEnd;
 };
-// Where a bound is not given it stays. `moments`: null until they are needed.
-// False: there is no such range, which has been said; *code as above.
+// Sets the bounds that are given; the others stay. `moments` is filled when it
+// is first needed. Returns false if there is no such range, and has printed
+// why; *code as above.
 bool FindRange(const std::optional<Moment>& from,
                const std::optional<Moment>& to, RereadFile* file,
                const Console& console, std::unique_ptr<RunMoments>* moments,
                MomentRange* range, int* code);
-// The end of the run where the moment is a time after that.
+// The moment, or the end of the run if the moment is a time after it.
 Moment NoLaterThanEnd(const Moment& moment, RereadFile* file);
-// As FindMoment(), one for each, as heap events have them. Reads `beside`, if
-// any, meanwhile. Empty: said.
+// Finds each moment as FindMoment() does, in terms of heap events. Also reads
+// `beside`, if not null, in the same reading. Returns an empty vector after
+// printing why.
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
                                         const Console& console, int* code,
                                         ReplayVisitor* beside = nullptr);
 
-// What was alive at the moment. Null: there is nothing to report, which has
-// been said; *code as above.
+// Reads what was alive at the moment. Returns null if there is nothing to
+// report, and has printed why; *code as above.
 std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,
                                         const Moment& moment,
                                         const Console& console, int* code);

@@ -1,5 +1,5 @@
-// Of the moments at which RSS was as high as the peak, as far as RSS is known:
-// the one at which most was alive.
+// Chooses among the moments at which RSS was as high as the peak, as far as it
+// is known: the one with the most live bytes.
 #ifndef PYMEMRUN_READERS_REPLAY_MOMENTS_MOST_ALIVE_H_
 #define PYMEMRUN_READERS_REPLAY_MOMENTS_MOST_ALIVE_H_
 
@@ -16,15 +16,14 @@
 
 namespace pymemrun {
 
-// Which of some heap events are blocks that come and go among them: of most
-// programs nearly all.
-
-// 64 KiB, which stay in the processor's cache. Not thread safe.
+// Finds blocks that are allocated and freed within one batch of heap events; in
+// most programs nearly all are. Uses 64 KiB, which fit into the processor's
+// cache. Not thread safe.
 class HeapPairs {
  public:
-  // The events that are in no pair, in their order; valid until the next call.
-  // Of an address that is allocated twice without a free none is left out. What
-  // was alive there before, whose free was lost, stays alive.
+  // Returns the events that are in no such pair, in their order; valid until
+  // the next call. If an address is allocated twice without a free, both events
+  // are kept: the first block's free was lost, so it stays alive.
   const std::vector<HeapEvent>& LeaveOut(const HeapEvent* events,
                                          size_t count) {
     ++call_;
@@ -38,7 +37,7 @@ class HeapPairs {
   }
 
  private:
-  // The last allocation at an address that falls there.
+  // The last allocation at an address with this hash.
   struct Slot {
     uint64_t address;
     uint32_t number, call;
@@ -68,27 +67,28 @@ class HeapPairs {
   std::vector<HeapEvent> left_;
 };
 
-// Not thread safe.
+// Reads heap events for the best moment. Not thread safe.
 class MostAlive final : public HeapReplay {
  public:
-  // Stretches by time; and a moment that is chosen where none is better, or
-  // where so much was alive, or mapped and resident, then.
+  // `stretches` are ordered by time. `at_us` is chosen if no other moment is
+  // better, or if at least `enough_bytes` were alive, or mapped and resident,
+  // at it.
   MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
             double enough_bytes);
   void OnResidency(const ResidencyView& seen) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 
-  // Nothing: none is. REQUIRES: Finish() was called.
+  // Returns nothing if no moment is better. REQUIRES: Finish() was called.
   std::optional<uint64_t> Better() const;
 
  private:
-  // Less was alive before it, in its stretch.
+  // A moment with more live bytes than any before it in its stretch.
   struct Most {
-    double live_bytes = -1;  // below 0: nothing is known yet
+    double live_bytes = -1;  // below 0: unknown yet
     uint64_t time_us = 0;
-    double freed_bytes = 0;  // until then
-    double moved = 0;        // moved_variance_ then
+    double freed_bytes = 0;  // up to then
+    double moved = 0;        // moved_variance_ at that time
   };
   struct Stretch {
     RssStretch rss;
@@ -103,27 +103,27 @@ class MostAlive final : public HeapReplay {
 
   const uint64_t at_us_;
   const double enough_bytes_;
-  // Pages of files at that moment, if it was scanned, and at the scans next to
-  // it: other moments had no more, as far as is known.
+  // Pages of files at `at_us`, if it was a scan, and at the scans before and
+  // after it: other moments are taken to have had no more.
   uint64_t files_before_ = 0, files_at_ = 0, files_after_ = 0;
-  bool was_scanned_ = false, is_scan_ = false;  // ever, the last scan
-  bool knows_files_ = false;                    // the next one was read, too
-  double at_bytes_ = 0;                         // alive at that moment
-  // Likewise: what C code had mapped, and what was resident, in the order of
-  // addresses.
+  bool was_scanned_ = false, is_scan_ = false;  // ever; the last one
+  bool knows_files_ = false;  // the scan after it was read, too
+  double at_bytes_ = 0;       // alive at `at_us`
+  // What C code had mapped then, and what was resident, sorted by address.
   std::vector<std::pair<uint64_t, uint64_t>> at_mapped_;
   std::vector<ResidentRange> at_resident_;
   std::vector<Stretch> stretches_;
-  size_t now_ = 0;  // the first that is not over
-  // Of that: moments with more alive than the one before, what was freed, and
-  // what was alive last.
+  size_t now_ = 0;  // the first stretch that is not over
+  // In that stretch: the moments with more live bytes than the one before; the
+  // bytes freed; the last live bytes.
   std::vector<Most> rising_;
   double freed_bytes_ = 0, came_bytes_ = 0, last_bytes_ = 0;
   bool has_begun_ = false, has_risen_ = false;
-  // Of what came and went, summed up: of the difference between two moments.
+  // Variance of what was allocated and freed so far: a difference gives that of
+  // the change between two moments.
   double moved_variance_ = 0, last_variance_ = 0;
   HeapPairs pairs_;
-  bool was_apart_ = false;  // events were not looked at one by one
+  bool was_apart_ = false;  // some events were not examined one by one
 };
 
 }  // namespace pymemrun

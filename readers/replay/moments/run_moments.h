@@ -1,4 +1,4 @@
-// When the moments of a run were, on the run's clock.
+// The times of a run's moments, on the run's clock.
 #ifndef PYMEMRUN_READERS_REPLAY_MOMENTS_RUN_MOMENTS_H_
 #define PYMEMRUN_READERS_REPLAY_MOMENTS_RUN_MOMENTS_H_
 
@@ -16,15 +16,15 @@
 
 namespace pymemrun {
 
-// When it was, and what it is called.
+// A moment's time and its name.
 struct FoundMoment {
   uint64_t time_us = 0;
-  std::string name = {};  // "the peak of RSS"; empty: no more than a time
-  bool is_last = false;   // all that the file tells was before it
+  std::string name = {};  // "the peak of RSS"; empty: the time is its name
+  bool is_last = false;   // everything in the file was before it
 
-  // What a ResidentReplay is to read up to.
+  // The time up to which a ResidentReplay has to read.
   uint64_t UntilUs() const { return is_last ? ReplayVisitor::kEnd : time_us; }
-  // The same for a HeapMoments.
+  // The same moment for a HeapMoments.
   HeapMoment OfBlocks() const {
     return {is_last ? HeapMoment::kEnd : HeapMoment::kTime, time_us};
   }
@@ -33,16 +33,16 @@ struct FoundMoment {
   std::string Text() const;
 };
 
-// A run has one peak: the highest RSS. Page faults tell when it was. Otherwise
-// events, samples and scans of pages read RSS, and VmHWM tells between which of
-// them it was higher. Among moments at which RSS was equal, as far as it is
-// known, it is that with the most live bytes, and none of finalization. Not
-// thread safe.
+// Finds the moments of a run. A run has one peak: the highest RSS. Page faults
+// show when it was. Without them RSS was read at events, samples and scans of
+// pages, and VmHWM shows between which of them it was higher. Among moments
+// with equal RSS, as far as it is known, the peak is the one with the most live
+// bytes, and not one of finalization. Not thread safe.
 class RunMoments final : public PeakFinder {
  public:
   explicit RunMoments(Hindsight hindsight = {}, bool reads_heap = false)
       : PeakFinder(std::move(hindsight), reads_heap) {}
-  // Null: nothing could be read.
+  // Returns null if nothing could be read.
   static std::unique_ptr<RunMoments> Of(const ReadRun& read);
 
   bool OnRows(const Row* rows, size_t count) override;
@@ -52,22 +52,21 @@ class RunMoments final : public PeakFinder {
   void OnPeak(const Peak& peak) override;
   void OnResidency(const ResidencyView& seen) override;
   void OnFooter(const Footer& footer) override;
-  // With the peak, so that each later reading has the same RSS there.
+  // Includes the peak, so that every later reading has the same RSS at it.
   Hindsight hindsight() const override;
 
-  // Fails when the run has no such moment, and says which it has. `read` reads
-  // the same file again, where that is needed.
+  // Fails if the run has no such moment; the message lists those it has. `read`
+  // reads the same file again if needed.
   absl::StatusOr<FoundMoment> Find(const Moment& moment,
                                    const ReadRun& read) const;
-  // That of Moment::kPeak. REQUIRES: made by Of().
+  // The moment of Moment::kPeak. REQUIRES: made by Of().
   const FoundMoment& RssPeak() const { return peak_; }
-  // The highest RSS that is known, VmHWM included.
+  // The highest known RSS; includes VmHWM.
   uint64_t PeakBytes() const;
-  // The run's last moment.
+  // The time of the run's last moment.
   uint64_t EndUs() const;
-  // Up to when it is known what was resident: to the end, or to the last
-  // reading of RSS, where a process told nothing of its end and RSS is only
-  // read now and then.
+  // Until when it is known what was resident: the end. If the process left no
+  // end, and RSS was only sampled, it is the last reading of RSS.
   uint64_t KnownUntilUs() const;
 
  private:
@@ -82,20 +81,20 @@ class RunMoments final : public PeakFinder {
     uint64_t time_us = 0, bytes = 0;
   };
   HighReadings readings_;
-  Reading highest_, scan_;  // the highest RSS of all readings, of scans
-  uint64_t hwm_bytes_ = 0, hwm_us_ = 0;  // when it was read last
+  Reading highest_, scan_;  // highest of all readings; highest of scans
+  uint64_t hwm_bytes_ = 0, hwm_us_ = 0;  // the latest VmHWM and its time
   uint64_t last_event_us_ = 0, last_reading_us_ = 0;
   FoundMoment peak_;
   bool has_heap_ = false, has_faults_ = false;
   Footer footer_;
 };
 
-// Reads `beside`, too, in the first reading that takes heap events, unless
-// *is_read; then it is. All must outlive it.
+// Adds `beside` to the first reading that takes heap events, unless *is_read is
+// set, and sets it. All must outlive the result.
 ReadRun ReadingBeside(const ReadRun& read, ReplayVisitor* beside,
                       bool* is_read);
 
-// A moment as HeapMoments takes it. Reads no more than is needed.
+// The moment in the form that HeapMoments takes. Reads no more than needed.
 absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,
                                           const ReadRun& read);
 

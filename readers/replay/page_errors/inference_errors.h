@@ -1,4 +1,4 @@
-// Variances of what places have of pages whose stacks were inferred.
+// Variances of places' bytes from pages whose stacks were inferred.
 #ifndef PYMEMRUN_READERS_REPLAY_PAGE_ERRORS_INFERENCE_ERRORS_H_
 #define PYMEMRUN_READERS_REPLAY_PAGE_ERRORS_INFERENCE_ERRORS_H_
 
@@ -11,33 +11,34 @@
 
 namespace pymemrun {
 
-// In bursts some pages of a thread have a stack of their own, chosen at random.
-// Those in between are charged to the two beside them, half each. Where lines
-// take turns within that gap of g pages, each known page stands for g. Of n
-// known ones n x p are a line's, its sum has the variance g x g x n x p(1 - p),
-// and 2n x p(1 - p) times another line comes next. So g x g / 2 for each such
-// change is the variance of both lines. Where a line ends within the gap, and
-// the other begins, it is too much: g x g / 12 would do.
+// In a burst of faults only some pages of a thread, chosen at random, get a
+// stack of their own. The pages of the gap between two such pages are charged
+// half to each. If two lines alternate within a gap of g pages, each known page
+// stands for g. Let n be the number of known pages, and p the share of a line:
+// the line's sum has the variance g x g x n x p(1 - p), and the line changes 2n
+// x p(1 - p) times. So g x g / 2 for each change is the variance of both lines.
+// If one line just ends within the gap, and the other starts, this is too much:
+// g x g / 12 would do.
 //
-// What a system call brings is all its own: nothing of the gap is the other's.
+// Pages that a system call brings all belong to it, and to no gap.
 //
-// Where one page in N is recorded, most known ones are not among them. A gap
-// then seems N times as long, or is not seen to end before the next line's. But
-// the thread's recorded pages tell which part of all is known: half a gap
-// counts as no more than that makes likely.
+// Where one page in N is recorded, most of the known pages are not. A gap then
+// seems N times as long, or its end is not seen before the next line's. But the
+// thread's recorded pages show which share of all pages is known: half a gap
+// counts as no more than this share makes likely.
 //
-// Memory: some bytes for each two owners that followed each other. Not thread
-// safe.
+// Memory: a few bytes for each pair of owners that followed each other. Not
+// thread safe.
 class InferenceErrors {
  public:
-  // The thread's next page came, which has a stack of its own.
+  // The thread's next page came, with a stack of its own.
   void AddKnown(uint32_t thread, uint32_t stack) {
     Gap& gap = gaps_[thread];
     ++gap.of_thread.known;
     if (stack == gap.next.stack) EndGap(gap);
     gap = {{stack}, {}, gap.of_thread};
   }
-  // It came, and its stack was inferred. `owner`: the number of whoever has it.
+  // A page came whose stack was inferred. `owner`: the number of its owner.
   void AddInferred(uint32_t thread, uint32_t stack, uint32_t owner,
                    uint32_t weight) {
     Gap& gap = gaps_[thread];
@@ -56,9 +57,10 @@ class InferenceErrors {
     part.pages += weight;
   }
 
-  // Calls f(owner, other, variance) with the variance, in pages, of what
-  // `owner` has where it cannot be told from `other`. `there`: of how many
-  // pages of an owner they are asked for: of inferred ones, of those that came.
+  // Calls f(owner, other, variance): the variance, in squared pages, of the
+  // pages of `owner` that cannot be distinguished from those of `other`.
+  // `there`(owner): how many of the owner's inferred pages are counted, out of
+  // those that came.
   template <typename There, typename F>
   void ForEach(There there, F f) const {
     for (const auto& [owners, variance] : squares_) {
@@ -71,18 +73,18 @@ class InferenceErrors {
  private:
   struct Part {
     uint32_t stack = 0, owner = 0;
-    uint64_t pages = 0;  // inferred
+    uint64_t pages = 0;  // number of inferred pages
   };
   struct Recorded {
     uint64_t known = 0, inferred = 0;
     bool sampled = false;
-    // One page in so many is known.
+    // The number of pages for each known one.
     double EachKnown() const {
       return static_cast<double>(known + inferred) / static_cast<double>(known);
     }
   };
   struct Gap {
-    Part last, next;  // of the known page before, of the next one
+    Part last, next;  // of the known page before; of the next one
     Recorded of_thread;
   };
 
@@ -100,7 +102,7 @@ class InferenceErrors {
   }
 
   absl::flat_hash_map<uint32_t, Gap> gaps_;  // by thread
-  // By two owners, the lower number first.
+  // By pair of owners, the lower number first.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, double> squares_;
   absl::flat_hash_map<uint32_t, uint64_t> came_;  // by owner
 };

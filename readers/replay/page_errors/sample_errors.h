@@ -9,31 +9,32 @@
 
 namespace pymemrun {
 
-// One page of each aligned group of N, their weight, was chosen at random. One
-// group does not say how far its own estimate may be off. Two groups side by
-// side do: the square of their difference is on average the variance of their
-// sum, plus the square of their true difference. So the stated error is on
-// average no less than the true one. It is close where a place's pages are
-// scattered, and where they fill whole groups, which leave nothing to chance.
+// In each aligned group of N pages (N is their weight) one page was chosen at
+// random. A single group does not show how far its estimate may be off. Two
+// neighbouring groups do: the square of their difference is, on average, the
+// variance of their sum plus the square of their true difference. So the stated
+// error is, on average, no less than the true one. It is close if a place's
+// pages are scattered, and if they fill whole groups, which leave nothing to
+// chance.
 //
-// Where groups are filled, only the ends of a piece are left to chance, and so
-// is whether groups differ there. An end may lie anywhere in its group. It is e
-// groups away from where it seems with the density 1 - |e|: so likely is a
-// choice that makes it seem so. The variance of that is 1/6, in groups squared,
-// whatever was chosen. At least two of these are stated for each piece.
+// If groups are filled, chance affects only the ends of a piece. An end may be
+// anywhere in its group. Given the choice that was made, it is e groups away
+// from where it seems, with density 1 - |e|. The variance of that is 1/6, in
+// squared groups, whatever was chosen. At least two of these are stated for
+// each piece.
 //
-// The first fault in each aligned 2 MiB was certain: where the choice fell on
-// that page, its group of a piece seems empty. The chance is 1/N, so that each
-// 2 MiB add N - 1 pages to the variance.
+// The first fault in each aligned 2 MiB was recorded with certainty. If the
+// choice fell on that page, its group seems empty in a piece. The chance of
+// this is 1/N, so each 2 MiB add N - 1 pages to the variance.
 //
-// Sums have numbers. Not thread safe.
+// Sums are identified by numbers. Not thread safe.
 class SampleErrors {
  public:
   explicit SampleErrors(uint64_t page_bytes)
       : block_pages_((2 << 20) / page_bytes) {}
 
-  // Sum `number` has `amount`, with its weight, of that page. Pages of weight 1
-  // were certain. Pages rise from call to call.
+  // Adds `amount`, already weighted, of that page to sum `number`. Pages of
+  // weight 1 were certain. REQUIRES: pages ascend from call to call.
   void Add(size_t number, uint64_t page, uint32_t weight, double amount) {
     if (weight <= 1) return;
     if (number >= sums_.size()) sums_.resize(number + 1);
@@ -49,6 +50,7 @@ class SampleErrors {
     sum.amount += amount;
   }
 
+  // Variance in squared units of `amount`.
   double VarianceOf(size_t number) const {
     if (number >= sums_.size()) return 0;
     Sum sum = sums_[number];
@@ -63,10 +65,10 @@ class SampleErrors {
     uint32_t weight = 0;
     bool is_first_in_block = false;
     double amount = 0;    // of the group
-    double left = 0;      // of the pair's first group, where this is the second
-    double first = 0;     // of the piece's first group
-    uint64_t groups = 0;  // of the piece before this one
-    // Of the pairs, and of the pieces, before.
+    double left = 0;      // of the pair's first group, if this is its second
+    double first = 0;     // amount of the piece's first group
+    uint64_t groups = 0;  // in the current piece, before this one
+    // Sums over the pairs, and over the pieces, before.
     double differences = 0, ends = 0;
   };
 

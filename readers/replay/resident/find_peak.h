@@ -98,7 +98,7 @@ class PeakFinder : public ResidentReplay {
   struct GoneBlocks {
     std::vector<LateArrival> blocks;
     uint64_t from_us, to_us;
-    // known just before the removal; with whole huge pages
+    // Known just before the removal; with whole huge pages.
     uint64_t rss_bytes, more_bytes;
   };
 

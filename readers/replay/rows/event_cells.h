@@ -1,5 +1,5 @@
-// The cells that marks, page events and heap events share, as a Style (see
-// row_plan.h) has them: when, who and where.
+// The cells that marks, page events and heap events share: time, thread and
+// place. A Style formats them, see row_plan.h.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_EVENT_CELLS_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_EVENT_CELLS_H_
 
@@ -11,15 +11,15 @@
 namespace pymemrun {
 
 struct EventFacts {
-  absl::string_view context;  // as the column of that name has it
+  absl::string_view context;  // the text of kContext
   absl::string_view what;
   uint64_t time_us;
   uint32_t thread;
   uint32_t stack;
-  const SourceLocation* place;  // of the stack; null: the event has no place
+  const SourceLocation* place;  // of the stack; null: none
 };
 
-// The cell of a place, whose function is called `function`.
+// The cell of a place; `function` is the name to print for kFunction.
 template <typename Style>
 void AppendPlaceCell(const Style& style, Column column,
                      const SourceLocation& place, absl::string_view function,
@@ -36,7 +36,7 @@ void AppendPlaceCell(const Style& style, Column column,
   }
 }
 
-// `own()` appends the cell of a column that the kinds do not share.
+// `own()` appends the cell of a column that only this kind of event has.
 template <typename Style, typename Own>
 void AppendEventCell(const Style& style, Column column, const RunView& run,
                      const EventFacts& facts, const Own& own,
@@ -74,7 +74,7 @@ void AppendEventCell(const Style& style, Column column, const RunView& run,
   }
 }
 
-// A mark has no place; its label stands in a column of one.
+// A mark has no place; its label is printed in the column Style::kMarkLabel.
 template <typename Style>
 void AppendMarkCell(const Style& style, Column column, const RunView& run,
                     const Mark& mark, std::string* out) {

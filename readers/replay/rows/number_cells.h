@@ -1,4 +1,4 @@
-// The cells of a row that are numbers, as a Style (see row_plan.h) has them.
+// The numeric cells of a row. A Style formats them, see row_plan.h.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_NUMBER_CELLS_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_NUMBER_CELLS_H_
 
@@ -16,7 +16,7 @@ inline RowContext ContextOf(const RunView& run, const Row& row) {
   return row.context ? RowContext::kPrevious : RowContext::kNext;
 }
 
-// Writes the cell to `out`, where there is room; returns its end.
+// Writes the cell to `out`, which has room for it; returns its end.
 template <typename Style>
 char* NumberCellOf(const Style& style, Column column, const RunView& run,
                    const Row& row, uint64_t devent, char* out) {
@@ -40,7 +40,7 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
   }
 }
 
-// Room for one number with what stands before it.
+// Bytes for one number and the separator before it.
 inline constexpr size_t kNumberRoom = 96;
 
 template <typename Style>
@@ -51,7 +51,7 @@ void AppendNumber(const Style& style, const RowStep& step, const RunView& run,
   output->Commit(NumberCellOf(style, step.number, run, row, devent, out));
 }
 
-// Mostly it is 0.
+// Most rows have 0, whose text is prepared.
 template <typename Style>
 void AppendThreadDrss(const Style& style, const RowStep& step,
                       const RunView& run, const Row& row, OutputBuffer* out) {
@@ -62,8 +62,8 @@ void AppendThreadDrss(const Style& style, const RowStep& step,
   out->Commit(style.Drss(bytes, out->Reserve(kMaxNumberWidth)));
 }
 
-// Of a RETURN's call. Few runs have it, so that it is not inlined between what
-// each row has.
+// The columns of a RETURN's call. Few runs have them, so this is kept out of
+// the code for each row.
 template <typename Style>
 [[gnu::noinline]] void AppendCall(const Style& style, const RowStep& step,
                                   const RunView& run, const Row& row,

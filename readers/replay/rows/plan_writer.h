@@ -1,5 +1,5 @@
-// The one engine behind all row writers: runs the steps of row_plan.h, cells as
-// a Style (see there) has them.
+// The engine of all row writers: runs the steps of row_plan.h. A Style formats
+// the cells.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_PLAN_WRITER_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_PLAN_WRITER_H_
 
@@ -19,7 +19,7 @@ namespace pymemrun {
 template <typename Style>
 class PlanWriter final : public RowWriter {
  public:
-  // `adds_thread`: kThread is put after kClock once a second thread appears.
+  // `adds_thread`: adds kThread after kClock when a second thread appears.
   PlanWriter(Style style, std::vector<Column> columns, bool with_header,
              bool adds_thread, OutputBuffer* output)
       : style_(std::move(style)),
@@ -44,7 +44,7 @@ class PlanWriter final : public RowWriter {
         case RowStep::kThread:
           WriteCached(RenderThread<Style>, run, row.thread, &step);
           break;
-        case RowStep::kStack:  // short ones, once the budget is used up
+        case RowStep::kStack:  // text is short once the budget is used up
           if (!run.stacks.TakeAgain(
                   WriteCached(RenderStack<Style>, run, row.stack, &step))) {
             step.cache.Clear();
@@ -87,7 +87,7 @@ class PlanWriter final : public RowWriter {
   }
 
  private:
-  // A line of what a thread did: `append` as AppendGilCell().
+  // Writes a line for an event of a thread. `append`: see AppendGilCell().
   template <typename Event, typename Append>
   void WriteAtStack(const RunView& run, const Event& event, Append append) {
     NoteThread(run.slot, event.thread);
@@ -97,7 +97,7 @@ class PlanWriter final : public RowWriter {
     });
   }
 
-  // A line that is no row: `cell` appends each cell.
+  // Writes a line that is not a row; `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
     std::string line(Style::kRowStart);
@@ -111,7 +111,7 @@ class PlanWriter final : public RowWriter {
     output_->Append(line);
   }
 
-  // Returns how many bytes.
+  // Returns the number of bytes.
   template <typename Render>
   size_t WriteCached(Render render, const RunView& run, uint32_t id,
                      RowStep* step) {
@@ -127,7 +127,7 @@ class PlanWriter final : public RowWriter {
     if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
     if (first_threads_[slot] == 0) first_threads_[slot] = thread;
     if (first_threads_[slot] == thread) return;
-    adds_thread_ = false;  // the column is there from here on
+    adds_thread_ = false;  // the column is there from now on
     const auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
     columns_.insert(at == columns_.end() ? at : at + 1, Column::kThread);
     steps_ = MakeRowPlan(style_, columns_);

@@ -28,31 +28,31 @@ enum class Column : uint8_t {
   kExact,
   kStack,
   kUnixTime,
-  // Of page events alone.
+  // Only page events have these.
   kPageAddress,
   kAction,
   kPages,
   kMovedTo,
   kInferred,
   kInstructionModule,
-  // Of heap events alone.
+  // Only heap events have these.
   kAddress,
   kSize,
   kAllocator,
-  kWeight,  // of page events too
+  kWeight,  // page events have it, too
   kCallerModule,
-  // Of a RETURN whose CALL is known.
+  // A RETURN has these if its CALL is known.
   kCallEvent,
   kCallTime,
   kCallDrss,
   kCallThreadDrss,
-  // Of events of the GIL alone, besides the action.
+  // Only events of the GIL have these, besides the action.
   kGil,
   kGilFree,
   kGilPauses,
   kGilPaused,
   kGilBy,
-  kThreadDrss,  // of rows alone
+  kThreadDrss,  // only rows have it
 };
 inline constexpr int kColumns = 37;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
@@ -60,8 +60,8 @@ inline constexpr Column kFirstHeapColumn = Column::kAddress;
 inline constexpr Column kFirstCallColumn = Column::kCallEvent;
 inline constexpr Column kFirstGilColumn = Column::kGil;
 
-// What is printed besides rows and marks, and has columns of its own; and
-// whether rows of RETURN have more columns than other rows.
+// What is printed besides rows and marks, with columns of its own. `calls`:
+// rows of RETURN have more columns than other rows.
 struct ExtraRecords {
   bool pages = false;
   bool heap = false;
@@ -74,15 +74,15 @@ struct ExtraRecords {
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...
 absl::string_view ColumnName(Column column);
 
-// "event,file,line": names separated by commas, each at most once. Fails with a
-// message that names the first that is unknown and lists those that are.
+// Parses "event,file,line": names separated by commas, each at most once. Fails
+// for an unknown name; the message lists the known ones.
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
-// Those of CSV and JSON lines, in their order: all but the stack and Unix time,
-// those of extra records if they are printed, then the thread's dRSS.
+// The columns of CSV and JSON lines: all except the stack and Unix time, then
+// those of extra records that are printed, then the thread's dRSS.
 std::vector<Column> MachineColumns(ExtraRecords extra);
-// Those of text: with the NEXT:/PREV: prefix or without, with the pid or not,
-// with those of extra records.
+// The columns of text, optionally with the NEXT:/PREV: prefix, the pid, and
+// those of extra records.
 std::vector<Column> TextColumns(bool with_context, bool with_pid,
                                 ExtraRecords extra);
 

@@ -1,4 +1,4 @@
-// What the row writers' engine works from: how a row's columns become steps.
+// How the columns of a row become steps, which the row writers' engine runs.
 //
 // Neighbouring columns that depend only on the site, or only on the thread,
 // become one step whose text is cached; numbers are steps of their own.
@@ -13,7 +13,7 @@
 //   void EmptyCell(Column column, string* out) const;
 //   void SizeCell(Column column, uint64_t bytes, string* out) const;
 //   void DecimalCell(Column column, double value, string* out) const;
-//   // The context of what is no row: `label` is MARK, PAGE or HEAP.
+//   // The context of a line that is not a row: `label` is MARK, PAGE or HEAP.
 //   void ExtraContext(string_view label, string* out) const;
 //   void Header(const vector<Column>& columns, OutputBuffer* out) const;
 //   static constexpr string_view kRowStart, kRowEnd;
@@ -45,10 +45,11 @@ struct RowStep {
   };
   Kind kind;
   Column number;       // kNumber, kCall
-  std::string before;  // kNumber, kThreadDrss, kCall; of kEmpty with the cell
-  // kThreadDrss, kCall: with the cell of 0, of an unknown one.
+  std::string before;  // the text before the cell; kEmpty: with the cell
+  // kThreadDrss, kCall: the text with a cell of 0, and with an unknown one.
   std::string zero, none;
-  std::vector<std::pair<Column, std::string>> cells;  // with what is before
+  // Each with the text before it.
+  std::vector<std::pair<Column, std::string>> cells;
   TextCache cache;
 };
 

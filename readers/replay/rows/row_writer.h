@@ -1,5 +1,5 @@
-// Prints rows, marks, page events and heap events: text, CSV, JSON lines. One
-// writer prints the rows of all files of one pymemcat.
+// Prints rows, marks, page events and heap events as text, CSV or JSON lines.
+// One writer prints the rows of all files of a pymemcat command.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_ROW_WRITER_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_ROW_WRITER_H_
 
@@ -15,30 +15,32 @@
 
 namespace pymemrun {
 
-// What a row's thread did to RSS since its row before.
+// The change of RSS by a row's thread.
 class RowDrss {
  public:
   virtual ~RowDrss() = default;
-  // Of rows in their order.
+  // Since the thread's row before. REQUIRES: rows in their order.
   virtual int64_t Take(const Row& row) = 0;
-  // What it did within the call that the row ends.
+  // During the call that the row ends.
   virtual int64_t OfCall(const Row& row) const = 0;
 };
 
-// What a writer must know of the file that a row comes from.
+// What a writer needs of the file that a row is from.
 struct RunView {
   const RunIndex* index = nullptr;
   uint32_t slot = 0;  // number of the file: 0, 1, ...
   uint32_t pid = 0;
   uint32_t page_bytes = 4096;
-  bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
+  // Rows are NEXT or PREV; false: all events were logged.
+  bool with_context = false;
   uint64_t start_unix_us = 0;
   uint64_t own_bytes = 0;  // to be subtracted from every RSS
 
   uint64_t NetRss(uint64_t rss_bytes) const {
     return rss_bytes > own_bytes ? rss_bytes - own_bytes : 0;
   }
-  // The first event's dRSS is its RSS, where tracing began with the program.
+  // The first event's dRSS is its whole RSS if tracing started with the
+  // program.
   int64_t NetDrss(const Row& row) const {
     const bool all_of_it =
         row.number == 0 && row.drss_bytes >= 0 &&
@@ -47,56 +49,56 @@ struct RunView {
                      : row.drss_bytes;
   }
 
-  RowDrss* thread_drss = nullptr;  // null: it is not known
+  RowDrss* thread_drss = nullptr;  // null: unknown
 
-  // What the rows' stacks may still take. Rows are many: those of some 200
-  // frames stay whole.
+  // The budget for stacks. There are many rows, so each stack may take 16 KiB
+  // in any case: some 200 frames.
   mutable FrameBudget stacks{FrameBudget::kBytes, 16 << 10};
 };
 
-// Not thread safe. The output must outlive the writer; its status tells of
-// failures.
+// Not thread safe. The output must outlive the writer; its status has any
+// failure.
 class RowWriter {
  public:
   struct Options {
     std::vector<Column> columns;  // empty: the format's own
     bool with_header = true;
-    bool raw_text = false;     // CSV: no ' before what looks like a formula
+    bool raw_text = false;  // CSV: no ' before text that looks like a formula
     bool with_context = true;  // text: the NEXT:/PREV: prefix
     bool with_pid = false;     // text: several files
-    ExtraRecords extra;        // printed, too
+    ExtraRecords extra;        // also printed
   };
 
   virtual ~RowWriter() = default;
   // The header line. Called once, before the first row.
   virtual void WriteHeader() = 0;
-  // `devent`: distance of the event's number to that of the last NEXT row.
+  // `devent`: the event's number minus that of the last NEXT row.
   virtual void WriteRow(const RunView& run, const Row& row,
                         uint64_t devent) = 0;
   virtual void WriteMark(const RunView& run, const Mark& mark) = 0;
-  // `what` is PAGE, the place that of the stack's innermost frame.
+  // `what` is PAGE; the place is that of the stack's innermost frame.
   virtual void WritePage(const RunView& run, const PageEntry& entry) = 0;
-  // `what` is ALLOC or FREE; the place that of an allocation's innermost frame,
-  // which stands for `weight` of its kind.
+  // `what` is ALLOC or FREE. An allocation has the place of its innermost
+  // frame, and stands for `weight` allocations.
   virtual void WriteHeap(const RunView& run, const HeapEvent& event,
                          double weight) = 0;
-  // `what` is GIL, the place that of a recorded stack's innermost frame.
+  // `what` is GIL; the place is that of the recorded stack's innermost frame.
   virtual void WriteGil(const RunView& run, const GilEvent& event) = 0;
 };
 
-// The columns as the older tracer's readers know them, in fixed widths; longer
-// values push the rest. A Thread column appears after Clock, and the header
-// again, with the row that shows a second thread. A mark is a line of its own:
-// "MARK:", the number of the event after it, its time, and the label in the
-// place of the file.
+// The columns that readers of the older tracer know, in fixed widths; a longer
+// value moves the rest of its line. When a second thread appears, a Thread
+// column is added after Clock, and the header is printed again. A mark is a
+// line of its own: "MARK:", the number of the event after it, its time, and the
+// label in place of the file.
 std::unique_ptr<RowWriter> NewTextWriter(const RowWriter::Options& options,
                                          OutputBuffer* output);
-// RFC 4180, lines ended by CR LF. A mark is a row with `what` MARK, its label
-// as `function`, the number of the event after it as `event`; what it has not
-// is empty.
+// RFC 4180; lines end with CR LF. A mark is a row with `what` MARK, its label
+// as `function`, and the number of the event after it as `event`; its other
+// cells are empty.
 std::unique_ptr<RowWriter> NewCsvWriter(const RowWriter::Options& options,
                                         OutputBuffer* output);
-// One JSON object a line. A mark is as in CSV; what it has not is null.
+// One JSON object a line. A mark is as in CSV, with null for empty cells.
 std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
                                           OutputBuffer* output);
 

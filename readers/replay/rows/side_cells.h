@@ -1,4 +1,4 @@
-// The cells of a printed page event, as a Style (see row_plan.h) has them.
+// The cells of a printed page event. A Style formats them, see row_plan.h.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_SIDE_CELLS_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_SIDE_CELLS_H_
 
@@ -25,12 +25,12 @@ inline absl::string_view ActionName(PageAction action) {
   return index < std::size(kNames) ? kNames[index] : "?";
 }
 
-// Of a page of the run.
+// The address of a page, in hexadecimal.
 inline std::string PageAddress(const RunView& run, uint64_t page) {
   return absl::StrCat("0x", absl::Hex(page * run.page_bytes));
 }
 
-// What page events alone have.
+// The cells that only page events have.
 template <typename Style>
 void AppendOwnPageCell(const Style& style, Column column, const RunView& run,
                        const PageEntry& entry, std::string* out) {
@@ -60,7 +60,8 @@ void AppendOwnPageCell(const Style& style, Column column, const RunView& run,
   }
 }
 
-// `place` is that of the entry's stack. What a page event has not is empty.
+// `place` is that of the entry's stack. Cells that a page event lacks are
+// empty.
 template <typename Style>
 void AppendPageCell(const Style& style, Column column, const RunView& run,
                     const PageEntry& entry, const SourceLocation& place,
@@ -71,8 +72,7 @@ void AppendPageCell(const Style& style, Column column, const RunView& run,
       [&] { AppendOwnPageCell(style, column, run, entry, out); }, out);
 }
 
-// The cells of a printed event of the GIL, as a Style (see row_plan.h) has
-// them.
+// The cells of a printed event of the GIL, likewise.
 
 // "taken", "waiting", ...
 inline absl::string_view GilActionName(GilAction action) {
@@ -84,7 +84,7 @@ inline absl::string_view GilActionName(GilAction action) {
   return index < std::size(kNames) ? kNames[index] : "?";
 }
 
-// What events of the GIL alone have.
+// The cells that only events of the GIL have.
 template <typename Style>
 void AppendOwnGilCell(const Style& style, Column column, const RunView& run,
                       const GilEvent& event, std::string* out) {
@@ -114,7 +114,7 @@ void AppendOwnGilCell(const Style& style, Column column, const RunView& run,
   }
 }
 
-// `place` is that of the event's stack, if it has one.
+// `place` is that of the event's stack; unused if the event has none.
 template <typename Style>
 void AppendGilCell(const Style& style, Column column, const RunView& run,
                    const GilEvent& event, const SourceLocation& place,
@@ -126,7 +126,7 @@ void AppendGilCell(const Style& style, Column column, const RunView& run,
       [&] { AppendOwnGilCell(style, column, run, event, out); }, out);
 }
 
-// The cells of a printed heap event, as a Style (see row_plan.h) has them.
+// The cells of a printed heap event, likewise.
 
 inline absl::string_view HeapWhat(const HeapEvent& event) {
   if (!event.is_free) return "ALLOC";
@@ -140,8 +140,8 @@ inline absl::string_view HeapWhat(const HeapEvent& event) {
   }
 }
 
-// What heap events alone have; a free has its address, that of a range also its
-// size.
+// The cells that only heap events have. A free has its address; an unmapped
+// range also has its size.
 template <typename Style>
 void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
                        const HeapEvent& event, double weight,
@@ -160,7 +160,7 @@ void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
     case Column::kAllocator:
       return style.TextCell(column, HeapAllocatorName(event.allocator), out);
     case Column::kWeight:
-      // It has that of what it moved.
+      // It has the weight of what was moved.
       if (event.allocator == HEAP_MREMAP) return style.EmptyCell(column, out);
       return style.DecimalCell(column, weight, out);
     case Column::kCallerModule:
@@ -171,7 +171,8 @@ void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
   }
 }
 
-// `place` is that of an allocation's stack. What a heap event has not is empty.
+// `place` is that of an allocation's stack. Cells that a heap event lacks are
+// empty.
 template <typename Style>
 void AppendHeapCell(double weight, const Style& style, Column column,
                     const RunView& run, const HeapEvent& event,

@@ -1,5 +1,5 @@
-// Rendered pieces of rows that depend only on an id (a site, a thread), so that
-// the row path copies them instead of formatting names again.
+// Rendered parts of rows that depend only on an id (a site, a thread). Rows
+// copy them instead of formatting names again.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_TEXT_CACHE_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_TEXT_CACHE_H_
 
@@ -11,15 +11,15 @@
 
 namespace pymemrun {
 
-// Text by (slot, id). Bounded: when the texts exceed kMaxBytes all are
-// forgotten; ids above kMaxId are rendered every time. Not thread safe.
+// Text by (slot, id). Bounded: when the texts exceed kMaxBytes, all are
+// dropped. Ids above kMaxId are rendered every time. Not thread safe.
 class TextCache {
  public:
   static constexpr size_t kMaxBytes = 8 << 20;
   static constexpr uint32_t kMaxId = 1 << 18;
 
-  // The text of (slot, id), made by render(std::string* out) where it is not
-  // known. Valid until the next call.
+  // The text of (slot, id); calls render(std::string* out) if it is not cached.
+  // Valid until the next call.
   template <typename Render>
   absl::string_view Get(uint32_t slot, uint32_t id, Render render) {
     if (slot < slots_.size() && id < slots_[slot].size()) {

@@ -1,5 +1,4 @@
-// Reads a whole run file for its facts. Used by the commands `summary` and
-// `top`.
+// Reads all facts of a run file. Used by the commands `summary` and `top`.
 #ifndef PYMEMRUN_READERS_REPLAY_SUMMARY_FACTS_READER_H_
 #define PYMEMRUN_READERS_REPLAY_SUMMARY_FACTS_READER_H_
 
@@ -14,18 +13,17 @@
 
 namespace pymemrun {
 
-// One file's facts, what was told of its damage, and how reading it ended.
+// The facts of a file, the messages about its damage, and the exit status.
 class FactsReader final : public RunFacts {
  public:
-  // Reads `path` wholly. Null: it cannot be opened, or holds nothing readable;
-  // *code becomes at least what the program is to exit with. `threads`: whose
-  // rows are charged to places; a run without them is null, too.
+  // Reads the whole file. Returns null if it cannot be opened, or has nothing
+  // readable; *code is then at least the exit status. `threads`: only their
+  // rows are charged to places; returns null, too, if the run lacks them.
   static std::unique_ptr<FactsReader> Read(const std::string& path,
                                            const Console& console, int* code,
                                            const std::string& threads = "");
-  // The same of a file that was read before, as `file` has said. `tasks`, if
-  // any: their steps, to tell rows apart by.
-  // `range`: rows at other times are charged to no place.
+  // The same for a file that was read before. `tasks`: sums up rows by task,
+  // too, unless null. `range`: rows outside it are charged to no place.
   static std::unique_ptr<FactsReader> ReadAgain(
       RereadFile* file, const Console& console, int* code,
       const std::string& threads, const TaskStepsReader* tasks = nullptr,
@@ -34,9 +32,9 @@ class FactsReader final : public RunFacts {
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_.has_value()) teller_->Say(damage);
   }
-  // Adds what tracing itself cost.
+  // Adds the cost of tracing itself.
   void AddCost(OwnCost* cost) const;
-  // For a terminal.
+  // Escaped for a terminal.
   const std::string& shown_name() const { return shown_name_; }
   uint64_t file_bytes() const { return file_bytes_; }
 
@@ -45,7 +43,7 @@ class FactsReader final : public RunFacts {
       : shown_name_(shown_name) {
     if (!threads.empty()) KeepThreads(threads);
   }
-  // Not: it has been said.
+  // Whether the run has these threads. Prints a message if not.
   bool HasThreads(const std::string& threads, const Console& console,
                   int* code) const;
 

@@ -1,5 +1,5 @@
-// What a whole run file says of its run: `pymemreport summary` and
-// `pymemcat --summary`.
+// The facts of a whole run file: `pymemreport summary` and `pymemcat
+// --summary`.
 #ifndef PYMEMRUN_READERS_REPLAY_SUMMARY_RUN_FACTS_H_
 #define PYMEMRUN_READERS_REPLAY_SUMMARY_RUN_FACTS_H_
 
@@ -15,17 +15,16 @@
 
 namespace pymemrun {
 
-// Keeps what came of each kind of fact, for whoever prints it.
-
+// The number of facts of a kind, and the last one.
 template <class Fact>
 struct KeptFact {
   uint64_t count = 0;
   Fact last;
 };
 
-// A visitor that keeps a run's definitions, how many facts of each kind came,
-// and the last of each. Who overrides a fact's method keeps that fact instead.
-// A new kind of fact is kept without a line here. Not thread safe.
+// A visitor that keeps a run's definitions, and for each kind of fact the
+// number and the last one. A new kind needs no line here. A class that
+// overrides a fact's method handles that fact instead. Not thread safe.
 class FactKeeper : public IndexingVisitor {
  public:
 #define PYMEMRUN_KEEP_FACT(kind, field, Message, Method, holds) \
@@ -51,20 +50,20 @@ class FactKeeper : public IndexingVisitor {
 
 #define PYMEMRUN_KEPT_FACT(kind, field, Message, Method, holds) \
   KeptFact<Message>,
-  // The int ends the list, as each fact has a comma behind it.
+  // The int ends the list, as each fact is followed by a comma.
   std::tuple<PYMEMRUN_FACTS(PYMEMRUN_KEPT_FACT) int> kept_;
 #undef PYMEMRUN_KEPT_FACT
 };
 
 // Whether the filters let every event pass.
 bool EveryEventLogged(const Filters& filters);
-// Whether a CALL that passes the filters has its RETURN pass, too, whatever RSS
-// did: they choose by file, function and thread alone.
+// Whether the RETURN of every logged CALL was logged, too, regardless of RSS:
+// true if the filters are by file, function and thread only.
 bool CallsLoggedWhole(const Filters& filters);
-// The same of the calls of C functions, where those of Python are not logged.
+// The same for calls of C functions, in runs without Python calls.
 bool OnlyCCallsLoggedWhole(const Filters& filters);
 
-// Reads everything once. Memory is constant, except for definitions. Not thread
+// Reads everything once. Memory is constant apart from definitions. Not thread
 // safe.
 class RunFacts : public FactKeeper {
  public:
@@ -95,65 +94,65 @@ class RunFacts : public FactKeeper {
     profile_.TellTasksApart(tasks);
   }
   const CallProfile& profile() const { return profile_; }
-  // Its places, and what no row has of the change of RSS. Of a table by what
-  // threads caused the rows alone.
+  // Adds the places and the change of RSS at no row. A table by kCaused gets
+  // only the numbers of rows.
   void AddTo(ProfileTable* table) const;
-  // What RSS changed by at no row, see CallProfile.
+  // The change of RSS at no row, see CallProfile.
   int64_t UnseenBytes() const;
 
-  // The footer's word where there is a footer, else what the stream tells.
+  // These take the footer's value if there is a footer, otherwise that of the
+  // stream.
   uint64_t Events() const;
   uint64_t DurationUs() const;
   uint64_t HwmBytes() const;
-  // RSS at the last event; 0: not known.
+  // RSS at the last event; 0: unknown.
   uint64_t LastRssBytes() const;
   uint64_t OwnBytes() const;
-  // Those, and what profiling made the interpreter allocate, at its most.
+  // OwnBytes(), plus at most what profiling made the interpreter allocate.
   uint64_t TracingBytes() const;
-  // How many objects that was in the whole run; none where not every event was
-  // logged. Of the bound ones some may have been the program's own.
+  // The number of these objects; 0 if not every event was logged. Some of the
+  // bound methods may have been the program's own.
   struct ObjectsMade {
     uint64_t frames = 0, bound = 0;
   };
   ObjectsMade MadeObjects() const;
-  // Whether calls were traced, or asked for.
+  // Whether calls were traced or requested.
   bool HasCalls() const;
-  // Faults recorded, unweighted, and what was lost of them.
+  // The number of recorded faults, unweighted, and of lost ones.
   struct PageCounts {
     uint64_t events = 0, inferred = 0, samples_lost = 0, stacks_lost = 0;
   };
   PageCounts Pages() const;
   bool HasPages() const;
-  // Heap events recorded, and those that found no room.
+  // The number of recorded heap events, and of those that did not fit.
   struct HeapCounts {
     uint64_t allocations = 0, frees = 0, lost = 0;
   };
   HeapCounts Heap() const;
   bool HasHeap() const;
-  // Rows lost on a full ring. Only a footer knows of all; without one they are
-  // at least `lost_rows`.
+  // Rows lost because a ring was full. Only the footer has all of them; without
+  // one at least `lost_rows` were lost.
   std::optional<uint64_t> DroppedRows() const;
-  // The highest RSS at an event, logged or not, as far as the file tells; 0: it
-  // does not.
+  // The highest RSS at any event, logged or not; 0: unknown.
   uint64_t SeenBytes() const;
-  // Whether HwmBytes() was reached between two events, those that `peak` names:
-  // a peak below what an event saw is not where the highest came from.
+  // Whether HwmBytes() was reached between the two events that `peak` names. A
+  // peak below what an event saw is not the highest.
   bool HasPeak() const;
 
   Header header;
   std::optional<Footer> footer;
-  uint64_t first_rss_bytes = 0;  // when tracing began; 0: not known
+  uint64_t first_rss_bytes = 0;  // when tracing started; 0: unknown
   uint64_t rows = 0, context_rows = 0;
-  // The row with the highest RSS, context included; or one that is lost and
-  // that the footer tells of; its site is 0 where even that is not known.
+  // The row with the highest RSS, context included. If it was lost, it is the
+  // footer's; its site is 0 if that is unknown, too.
   std::optional<Row> highest;
   std::optional<Row> last;  // by number
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;
   uint64_t lost_rows = 0;
-  uint64_t user_us = 0, system_us = 0;  // the last sample's
+  uint64_t user_us = 0, system_us = 0;  // of the last sample
   std::optional<Peak> peak;             // the highest
   bool has_pauses = false;
-  // Places of the file that could not be read, and when the first one was.
+  // The number of unreadable parts of the file, and the time of the first one.
   uint64_t damages = 0, damaged_us = 0;
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
@@ -162,20 +161,19 @@ class RunFacts : public FactKeeper {
   CallProfile profile_;
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;
-  PageCounts pages_;  // in the stream
-  HeapCounts heap_;   // in the stream
+  PageCounts pages_;  // of the stream
+  HeapCounts heap_;   // of the stream
 };
 
-// How the program ended: "exit 0", "signal 9", "killed", "became another
-// program", "no end in the file".
+// How the program ended: "exit 0", "signal 9", "killed", "no end in the file".
 std::string EndText(const RunFacts& facts);
 
-// What kinds of events there are: "calls, pages by scan, heap sampled (native
-// too)". `has_pages`: which pages were resident is known.
+// The kinds of recorded events. `has_pages`: it is known which pages were
+// resident.
 std::string RecordedText(const RunFacts& facts, bool has_pages);
 
-// The end report's text, as `pymemrun` prints it. Where the file has no footer,
-// what the stream tells stands in its stead, and that is said.
+// The end report, as `pymemrun` prints it. Without a footer it has the stream's
+// figures, and a line that says so.
 std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
                         uint64_t file_bytes);
 

@@ -1,5 +1,5 @@
-// What `pymemreport summary` says of a run: sentences for people, one row of
-// plain values for machines.
+// What `pymemreport summary` prints: sentences for people, and one row of plain
+// values for machines.
 #ifndef PYMEMRUN_READERS_REPLAY_SUMMARY_RUN_SUMMARY_H_
 #define PYMEMRUN_READERS_REPLAY_SUMMARY_RUN_SUMMARY_H_
 
@@ -14,7 +14,8 @@
 
 namespace pymemrun {
 
-// The kinds of event that --events let pass, as it takes them; empty: all.
+// The kinds of event that the filters pass, in the form of --events; empty:
+// all.
 std::string KindNames(const Filters& filters);
 
 // "exit", "signal", "exec", "killed or exited", "unknown".
@@ -23,19 +24,18 @@ absl::string_view EndName(Footer::End end);
 // The run's one peak.
 struct RunPeak {
   uint64_t time_us = 0;
-  uint64_t rss_bytes = 0;  // 0: not known
+  uint64_t rss_bytes = 0;  // 0: unknown
 };
 
-// Label and text, in the order they are shown; texts are escaped for a
-// terminal.
+// Labels and texts in the order of printing; texts are escaped for a terminal.
 using Descriptions = std::vector<std::pair<std::string, std::string>>;
-// VmHWM was no lower than the peak, even if it was read earlier.
+// The peak is shown as VmHWM if VmHWM, read earlier, was lower.
 Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak = {});
 
-// The same run as names and values: sizes in bytes, times in seconds, the unit
-// in the name; what is not known is std::monostate. The names are the same for
-// every run; the first that ends in "_bytes" is the main size. `file_bytes` is
-// the run file's own size.
+// The run as names and values. Sizes are in bytes, times in seconds, with the
+// unit in the name; unknown values are std::monostate. All runs have the same
+// names; the first one that ends in "_bytes" is the main size. `file_bytes` is
+// the size of the run file.
 std::vector<std::pair<std::string, Cell>> SummaryValues(
     const RunFacts& facts, const std::string& run_file, uint64_t file_bytes,
     const RunPeak& peak = {});

@@ -24,7 +24,7 @@ struct HighPoint {
 struct ThreadCurves {
   Curves curves;  // without the total; places are labels of threads
   std::vector<HighPoint> highs;  // of each series that was chosen
-  // number of threads summed up as others; 0: unknown, or none
+  // Number of threads summed up as others; 0: unknown, or none.
   size_t others = 0;
 };
 

@@ -97,7 +97,7 @@ class ThreadReplay final : public ResidentReplay {
   const uint64_t peak_us_;
   bool has_peak_ = false;
   TimeRange range_;
-  // at the ends of the range
+  // At the ends of the range.
   std::optional<uint64_t> begin_rss_bytes_, end_rss_bytes_;
   std::vector<ThreadTotals> threads_ = {{}};
   // By thread, stack and task.

@@ -8,11 +8,11 @@
 
 namespace pymemrun {
 
-// A bar of `share` (0 to 1) of so many columns. Not `unicode`: plain ASCII.
+// A bar for `share` (0 to 1) of `columns`. Without `unicode`: plain ASCII.
 std::string BlockBar(double share, size_t columns, bool unicode);
 
-// A curve of the first `count` values, a column each; the highest is the top.
-// Values that are missing, and those below 0, are 0.
+// A curve of the first `count` values, one column each; the highest value is
+// the top. Missing and negative values count as 0.
 std::string BlockCurve(const std::vector<double>& values, size_t count,
                        bool unicode);
 

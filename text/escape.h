@@ -1,5 +1,5 @@
-// Names from a run file made harmless for CSV and JSON; format/terminal_text.h
-// does it for terminals.
+// Escapes names from a run file for CSV and JSON; terminal_text.h does so for
+// terminals.
 #ifndef PYMEMRUN_TEXT_ESCAPE_H_
 #define PYMEMRUN_TEXT_ESCAPE_H_
 
@@ -9,16 +9,15 @@
 
 namespace pymemrun {
 
-// Appends `name` as one CSV cell (RFC 4180): quoted when it holds a comma,
-// quote, CR or LF. Those three and TAB stay as they are, all else that
-// AppendTerminalText() escapes is escaped in the same way. With `guard`, a cell
-// that begins with = + - @ TAB CR gets a ' before it, so that no spreadsheet
-// takes it for a formula.
+// Appends `name` as one CSV cell (RFC 4180), quoted if it has a comma, quote,
+// CR or LF. These and TAB are kept; everything else that AppendTerminalText()
+// escapes is escaped in the same way. `guard`: a cell that starts with = + - @
+// TAB CR gets a ' before it, so that no spreadsheet takes it for a formula.
 void AppendCsvCell(absl::string_view name, bool guard, std::string* out);
 
-// Appends `name` as a JSON string with its quotes: always valid UTF-8 and valid
-// JSON. Control and bidirectional characters are \u escapes; a lone surrogate
-// is its own \u escape; a byte that is no UTF-8 is \udc00 + byte, as in
+// Appends `name` as a JSON string with quotes: always valid UTF-8 and valid
+// JSON. Control and bidirectional characters become \u escapes, and so does a
+// lone surrogate. A byte that is not UTF-8 becomes \udc00 + byte, as in
 // Python's "surrogateescape".
 void AppendJsonString(absl::string_view name, std::string* out);
 

@@ -1,4 +1,4 @@
-// Which files people mean by a shell pattern.
+// Matches files against shell patterns.
 #ifndef PYMEMRUN_TEXT_FILE_GLOB_H_
 #define PYMEMRUN_TEXT_FILE_GLOB_H_
 
@@ -12,7 +12,7 @@
 
 namespace pymemrun {
 
-// Whether the file, or its last parts, match the pattern.
+// Whether the file, or the end of its path, matches the pattern.
 inline bool FileMatches(const std::string& pattern, const std::string& file) {
   return fnmatch(pattern.c_str(), file.c_str(), 0) == 0 ||
          fnmatch(absl::StrCat("*/", pattern).c_str(), file.c_str(), 0) == 0;

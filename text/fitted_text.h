@@ -1,4 +1,4 @@
-// Text in columns of a terminal. See ColumnsOf() for what a column is.
+// Fits text into the columns of a terminal. ColumnsOf() counts columns.
 #ifndef PYMEMRUN_TEXT_FITTED_TEXT_H_
 #define PYMEMRUN_TEXT_FITTED_TEXT_H_
 
@@ -10,35 +10,34 @@
 
 namespace pymemrun {
 
-// What stands between the spaces at which a line may end: a number stays with
-// the word behind it, which may be its unit.
+// The parts between the spaces at which a line may be broken: a number stays
+// with the next word, which may be its unit.
 std::vector<absl::string_view> UnbrokenWords(absl::string_view text);
 
-// With spaces behind it, or before it, up to so many columns.
+// The text with spaces after or before it, up to `columns`.
 std::string PadRight(absl::string_view text, size_t columns);
 std::string PadLeft(absl::string_view text, size_t columns);
-// A name made harmless, of at most so many columns; dots end what is cut.
+// A name, escaped and cut to `columns`; dots mark the cut.
 std::string CutToColumns(absl::string_view name, size_t columns);
 
-// Of at most so many columns, its end; dots begin what is cut, whole folders if
-// that suffices. `path` has been made harmless.
+// The end of a path, cut to `columns`, by whole folders if possible; dots mark
+// the cut. REQUIRES: `path` was escaped.
 std::string CutPath(absl::string_view path, size_t columns, bool unicode);
 
 // A place or a thread, "load (/a/job.py:16)", "/a/job.py:16 load", "pool#313",
-// of at most so many columns. The number is never cut, as it tells rows apart:
-// names and paths are. `label` has been made harmless. A label without such a
-// number is cut as a path, if it has a folder, or as a name.
+// cut to `columns`. Names and paths are cut, but not the number, which
+// distinguishes rows. Without a number it is cut like a path if it has a
+// folder, otherwise like a name. REQUIRES: `label` was escaped.
 std::string CutLabel(absl::string_view label, size_t columns, bool unicode);
 
-// "102 MiB", "2.4 MiB": two or three digits, where a table has more.
+// "102 MiB", "2.4 MiB": two or three digits; tables have more.
 std::string ShortBytes(double bytes);
 // "33 %".
 std::string Percent(double share);
 
-// A path as people write it: below `folder`, or as of the place where packages
-// are installed.
+// A path relative to `folder`, or to the folder of installed packages.
 std::string ShortPath(absl::string_view path, absl::string_view folder);
-// Of other paths the last folder and the file, behind dots.
+// The last folder and the file of other paths, after dots.
 std::string ShortestPath(absl::string_view path, absl::string_view folder,
                          bool unicode);
 

@@ -1,5 +1,5 @@
-// What error messages of all our programs say of a mistyped word: its begin,
-// and the nearest name that there is. Plain C++: the launcher has it too.
+// What error messages of all programs say about a mistyped word: a part of it,
+// and the nearest known name. Plain C++: the launcher uses it, too.
 #ifndef PYMEMRUN_TEXT_NEAREST_NAME_H_
 #define PYMEMRUN_TEXT_NEAREST_NAME_H_
 
@@ -10,15 +10,14 @@
 
 namespace pymemrun {
 
-// Which of `names` is most like `word`, or empty when none is like it. First
-// come those that begin with it, provided that it has two letters besides
-// leading dashes, then those that typing errors turn into it; letters of any
-// case.
+// The one of `names` that is most like `word`; empty if none is. Names that
+// start with the word are preferred, if it has two letters besides leading
+// dashes. Then come names that differ by typing errors. Case does not matter.
 std::string NearestName(std::string_view word,
                         const std::vector<std::string>& names);
 
-// A message in which each word of more than `longest` bytes, such as a mistyped
-// one, is cut to 100 bytes and dots; the message, if it is ten times as long.
+// Cuts each word of more than `longest` bytes, such as a mistyped one, to 100
+// bytes and dots. Also cuts a message of more than ten times that length.
 std::string ShortWords(std::string_view message, size_t longest = 100);
 
 }  // namespace pymemrun

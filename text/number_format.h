@@ -1,5 +1,5 @@
-// Numbers as text, for the row path: no locale, no allocation, no printf.
-// Each function writes at `out` and returns the end of what it wrote.
+// Writes numbers as text, for the row path: no locale, no allocation, no
+// printf. Each function writes to `out` and returns the end of what it wrote.
 #ifndef PYMEMRUN_TEXT_NUMBER_FORMAT_H_
 #define PYMEMRUN_TEXT_NUMBER_FORMAT_H_
 
@@ -10,8 +10,8 @@
 
 namespace pymemrun {
 
-// The widest text of any number here: "-9223372036854775808", and a time of
-// 2^64 microseconds ("18446744073709.551615").
+// The widest text of any number: "-9223372036854775808", and a time of 2^64
+// microseconds ("18446744073709.551615"), fit.
 inline constexpr size_t kMaxNumberWidth = 24;
 
 inline char* WriteDecimal(uint64_t value, char* out) {
@@ -34,8 +34,8 @@ inline char* WriteSeconds(uint64_t time_us, char* out) {
   return out + 7;
 }
 
-// What `write` writes, with spaces after it up to `width`.
-// REQUIRES: width <= 32.
+// Pads the output of `write` with spaces on the right, up to `width`. REQUIRES:
+// width <= 32.
 template <typename Write>
 char* WriteLeft(size_t width, char* out, Write write) {
   char* const full = out + width;
@@ -44,7 +44,7 @@ char* WriteLeft(size_t width, char* out, Write write) {
   return end > full ? end : full;
 }
 
-// The same with spaces before it.
+// The same with spaces on the left.
 template <typename Number>
 char* WriteRight(size_t width, Number value, char* out) {
   char text[kMaxNumberWidth];

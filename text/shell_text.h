@@ -1,4 +1,4 @@
-// Names in commands that people paste into a shell.
+// Quotes names for commands that people paste into a shell.
 #ifndef PYMEMRUN_TEXT_SHELL_TEXT_H_
 #define PYMEMRUN_TEXT_SHELL_TEXT_H_
 
@@ -8,10 +8,10 @@
 
 namespace pymemrun {
 
-// One word of bash and zsh, which is harmless for a terminal: as it is where
-// that will do, else quoted. No option either.
+// One word for bash and zsh, safe for a terminal: quoted only if needed, and
+// never taken for an option.
 std::string ShellWord(absl::string_view name);
-// Likewise any argument of a command: one that begins with - stays an option.
+// The same for any argument: one that starts with - stays an option.
 std::string ShellArgument(absl::string_view argument);
 
 }  // namespace pymemrun

@@ -20,7 +20,6 @@
 namespace pymemrun {
 
 // A run file's events one after the other, for who asks for them.
-
 struct EventKinds {
   bool calls = false, marks = false, pages = false, heap = false, gil = false;
 };

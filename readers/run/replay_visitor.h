@@ -11,9 +11,8 @@
 
 namespace pymemrun {
 
-// A base of visitors that need names of ids.
-
-// A visitor that keeps a run's definitions.
+// A visitor that keeps a run's definitions, so that ids have names. Not thread
+// safe.
 class IndexingVisitor : public RecordVisitor {
  public:
   void OnCode(const CodeDef& code) override { index_.Add(code); }

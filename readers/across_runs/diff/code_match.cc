@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<uint32_t>;
 
-// Items of each run that have something in common, by number.
+// Items of both runs that may match, by number.
 struct Group {
   Numbers before, after;
 };
@@ -23,7 +23,7 @@ bool IsShorter(absl::string_view a, absl::string_view b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-// Sorted, each once.
+// Sorted, and without duplicates: the shortest qualname stays.
 std::vector<CodeItem> Distinct(std::vector<CodeItem> items) {
   std::sort(items.begin(), items.end(),
             [](const CodeItem& a, const CodeItem& b) {
@@ -38,12 +38,14 @@ std::vector<CodeItem> Distinct(std::vector<CodeItem> items) {
   return items;
 }
 
+// Calls `add` for each place that the run's stacks and sites name.
 template <typename Add>
 void ForEachPlace(const RunIndex& index, Add add) {
   for (uint32_t id = 1; id <= index.stacks(); ++id) add(index.ResolveStack(id));
   for (uint32_t id = 1; id <= index.sites(); ++id) add(index.Resolve(id));
 }
 
+// The distinct files of items, which are sorted by file.
 std::vector<absl::string_view> FilesOf(const std::vector<CodeItem>& items) {
   std::vector<absl::string_view> files;
   for (const CodeItem& item : items) {
@@ -52,6 +54,9 @@ std::vector<absl::string_view> FilesOf(const std::vector<CodeItem>& items) {
   return files;
 }
 
+// Matches the items of two runs. Each step takes what the steps before left,
+// from the surest evidence to the weakest, so a later step cannot undo an
+// earlier one. All but the sorts is linear in the items.
 class Matcher {
  public:
   Matcher(const std::vector<CodeItem>& before,
@@ -77,7 +82,8 @@ class Matcher {
       functions[{after_[i].file, after_[i].qualname}].after.push_back(i);
     }
     for (auto& [name, group] : functions) MatchFunction(&group);
-    // Within a file first.
+    // Moves within a file come first: they are likelier than moves between
+    // files.
     MatchMoved([&](const CodeItem& item, bool is_before) {
       const auto file = files.find(item.file);
       if (!is_before) return item.file;
@@ -90,7 +96,8 @@ class Matcher {
  private:
   using Files = absl::flat_hash_map<absl::string_view, absl::string_view>;
 
-  // Lines of files that are as they were are the same or have no other.
+  // Lines of an unchanged file have the same number, or were not run this time.
+  // So a line without a match has none at all: it is settled.
   void MatchUnchanged(const Files& files) {
     absl::flat_hash_map<std::pair<absl::string_view, uint32_t>, uint32_t> lines;
     absl::flat_hash_set<absl::string_view> unchanged;  // files of `after`
@@ -122,6 +129,7 @@ class Matcher {
     }
   }
 
+  // Pairs two items. It was edited if both texts are known and differ.
   void Match(uint32_t before, uint32_t after, bool moved = false) {
     const std::optional<uint32_t>&a = before_[before].hash,
           &b = after_[after].hash;
@@ -132,6 +140,7 @@ class Matcher {
   bool IsMatched(uint32_t before) const {
     return matches_[before].after != CodeMatch::kNone;
   }
+  // Drops the items that have a match by now.
   void KeepLeft(Group* group) const {
     const auto drop = [](Numbers* from, auto is_done) {
       from->erase(std::remove_if(from->begin(), from->end(), is_done),
@@ -141,7 +150,8 @@ class Matcher {
     drop(&group->after, [this](uint32_t i) { return taken_[i]; });
   }
 
-  // Those at the same distance from the function's begin.
+  // Pairs items at the same distance from the first line of their function, if
+  // `may` agrees.
   template <typename May>
   void MatchOffsets(Group* group, May may) {
     std::multimap<uint32_t, uint32_t> by_offset;
@@ -159,6 +169,8 @@ class Matcher {
     KeepLeft(group);
   }
 
+  // Matches the lines of one function. Equal texts first; by distance among
+  // these, as a text may occur several times.
   void MatchFunction(Group* group) {
     absl::flat_hash_map<uint32_t, Group> texts;
     for (const uint32_t i : group->before) {
@@ -182,9 +194,11 @@ class Matcher {
     if (!left.before.empty() && !left.after.empty()) MatchBetween(*group);
   }
 
-  // What alone is left between two lines that are the same.
+  // Pairs two lines if each is the only one left between the same two matched
+  // lines. Lines seldom change their order, so this is an edit.
   void MatchBetween(const Group& group) {
-    std::map<uint32_t, Group> gaps;  // by the line after which it lies
+    // By the number in `after` of the matched line before.
+    std::map<uint32_t, Group> gaps;
     uint32_t line = 0;
     for (const uint32_t i : group.before) {
       if (IsMatched(i)) {
@@ -209,13 +223,16 @@ class Matcher {
     }
   }
 
-  // What is left of one text, or one function, and has one `KeyOf`.
+  // Pairs what is left in both runs exactly once with the same text, or
+  // function name, and the same `KeyOf`. Several candidates would be a guess:
+  // they stay unmatched.
   template <typename KeyOf>
   void MatchMoved(KeyOf key_of) {
     absl::flat_hash_map<std::pair<Name, uint32_t>, Group> left;
     const auto group_of = [&](const CodeItem& item, bool is_before) -> Group* {
       const absl::string_view key = key_of(item, is_before);
-      // Of a function its name, unless many have it.
+      // A function goes by its name, unless it is one that many share, such as
+      // <lambda>.
       const absl::string_view name =
           item.name.empty() || item.name.front() == '<' ? "" : item.qualname;
       if (key.empty() || (!item.hash && name.empty())) return nullptr;

@@ -1,4 +1,4 @@
-// Which lines, or functions, of two runs are the same, however they moved.
+// Matches the lines, and the functions, of two runs, even if they have moved.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_CODE_MATCH_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_CODE_MATCH_H_
 
@@ -13,15 +13,15 @@
 
 namespace pymemrun {
 
-// A line, or a function, that a run names. Names live as long as its index.
+// A line or a function in a run. Names live as long as the run's index.
 struct CodeItem {
   absl::string_view file;
-  uint32_t line = 0;             // of a function its first
-  absl::string_view name;        // of a function; empty of a line
+  uint32_t line = 0;             // a function's first line
+  absl::string_view name;        // of a function; empty for a line
   absl::string_view qualname;    // of the function
-  uint32_t offset = 0;           // of a line in its function
-  std::optional<uint32_t> hash;  // of a line's text
-  // Of a line's file: its size and its last change; 0: not known.
+  uint32_t offset = 0;           // of a line from its function's first
+  std::optional<uint32_t> hash;  // of a line's text; none: unknown
+  // Size and last change of a line's file; 0: unknown.
   std::pair<uint64_t, uint64_t> stamp = {};
 
   friend bool operator<(const CodeItem& a, const CodeItem& b) {
@@ -29,26 +29,35 @@ struct CodeItem {
   }
 };
 
-// Those that the run names, each once, in their order. A line that several
-// functions have is that of the shortest name: a comprehension's is that of the
-// function around it.
+// The lines, and the functions, in a run's stacks and sites: sorted, each once.
+// A line that belongs to several functions gets the one with the shortest name:
+// a line in a comprehension gets the function around it.
 std::vector<CodeItem> LinesOf(const RunIndex& index);
 std::vector<CodeItem> FunctionsOf(const RunIndex& index);
 
+// What became of an item of `before`.
 struct CodeMatch {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t after = kNone;  // kNone: it is gone
-  bool edited = false;     // its text is another
-  bool moved = false;      // to another function, or to another file
+  uint32_t after = kNone;  // number in `after`; kNone: it is gone
+  bool edited = false;     // its text changed
+  bool moved = false;      // to another function or file
 };
 
-// By item of `before`, what it is in `after`. Of a file that did not change,
-// lines are what their number says. Otherwise lines of one function of one file
-// are the same where their text is; of several with one text those at the same
-// distance from the function's first line, and then in their order. Where a run
-// does not know the text, that distance alone counts. What is left over at the
-// same distance, or alone between two lines that are the same, was edited. A
-// text, or a function, that has gone here and has come there alone has moved.
+// Returns a match for each item of `before`. In these steps, each for what is
+// left of the step before:
+//
+// 1. Lines of a file that did not change match by their number.
+//
+// 2. Lines of one function with the same text match: first those at the same
+// distance from the function's first line, then the others in their order.
+//
+// 3. If a run does not know the text, the distance alone counts.
+//
+// 4. A line at the same distance, or the only one between two matched lines,
+// was edited.
+//
+// 5. A text or a function left in `before`, and once in `after`, has moved:
+// within its file, or else to another one.
 std::vector<CodeMatch> MatchCode(const std::vector<CodeItem>& before,
                                  const std::vector<CodeItem>& after);
 

@@ -1,5 +1,5 @@
-// Two runs beside each other as text, CSV and JSON, and a run's figures for
-// tools that keep them over time.
+// Prints two runs side by side as text, CSV and JSON, and a run's figures for
+// tools that track them over time.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_DIFF_TEXT_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_DIFF_TEXT_H_
 
@@ -17,14 +17,14 @@ namespace pymemrun {
 struct DiffOptions {
   GroupBy by = GroupBy::kLine;
   bool stacks = false;
-  uint64_t limit = 10;  // of rows of each kind; 0: all
+  uint64_t limit = 10;  // rows of each kind; 0: all
   TableFormat format = TableFormat::kText;
   TableView view = {};  // of places
 };
 
-// The totals, then what places hold. CSV has the places alone. JSON is an
-// object of both. Fails, and prints nothing, where places cannot be chosen or
-// sorted so.
+// Prints the totals, then the places. CSV has only places; JSON is an object
+// with both. Fails, and prints nothing, if the places cannot be chosen or
+// sorted as asked.
 absl::Status PrintDiff(const RunSide& before, const RunSide& after,
                        const DiffOptions& options, OutputBuffer* output);
 
@@ -32,7 +32,7 @@ enum class FiguresFormat {
   kBencher,          // Bencher Metric Format
   kSmallerIsBetter,  // github-action-benchmark's customSmallerIsBetter
 };
-// A run's totals, in bytes and seconds, named after its script.
+// A run's totals in bytes and seconds, under the name of its script.
 std::string FiguresJson(const RunSide& run, FiguresFormat format);
 
 }  // namespace pymemrun

@@ -12,26 +12,26 @@
 namespace pymemrun {
 
 struct Limit {
-  std::string text;  // as it was given
+  std::string text;  // as the user wrote it
   Total total = Total::kPeak;
-  bool is_change = false;   // of the change from OLD; else of NEW's own value
-  bool is_percent = false;  // of OLD's value
+  bool is_change = false;   // for the change from OLD; false: for NEW's value
+  bool is_percent = false;  // in percent of OLD's value
   double most = 0;          // bytes, microseconds, or percent
 };
 
-// "peak>+5%", "heap>+1MiB", "time>+0.5s", "peak>512MiB".
+// Parses "peak>+5%", "heap>+1MiB", "time>+0.5s", "peak>512MiB".
 absl::StatusOr<Limit> ParseLimit(absl::string_view text);
 
 struct Verdict {
   std::vector<std::string> breaches;  // a line each
-  std::vector<std::string> unknown;   // what cannot be judged, likewise
+  std::vector<std::string> unknown;   // limits that cannot be judged, likewise
 };
-// An estimate breaches a limit if it does by more than three standard errors.
-// Runs that ended unlike, or lost events, cannot be judged.
+// An estimate breaches a limit only by more than three standard errors. Runs
+// that ended differently, or lost events, cannot be judged.
 Verdict Judge(const std::vector<Limit>& limits, const RunSide& before,
               const RunSide& after);
 
-// "340.0 MiB", "10.600 s"; with a sign of a change.
+// "340.0 MiB", "10.600 s"; `with_sign`: for a change.
 std::string FigureText(Total total, double value, bool with_sign = false);
 
 }  // namespace pymemrun

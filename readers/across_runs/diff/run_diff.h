@@ -1,4 +1,4 @@
-// What two runs hold differently: by place, or by call stack.
+// What two runs hold differently, by place or by call stack.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_RUN_DIFF_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_RUN_DIFF_H_
 
@@ -12,49 +12,49 @@
 
 namespace pymemrun {
 
-// Of one figure in both runs.
+// A figure in both runs.
 struct Change {
   double before = 0, after = 0;
-  double variance = 0;  // of both together
+  double variance = 0;  // of the difference
 
   double bytes() const { return after - before; }
   double Error() const;  // one standard error
-  // A figure for itself: chance alone exceeds it in 1 of 370.
+  // The threshold for a single figure: chance exceeds it in 1 of 370 cases.
   static constexpr double kErrors = 3;
   bool IsBeyond(double errors) const;
 };
-// As many standard errors as chance exceeds at any of so many places, that are
-// compared together, in 1 of 2,000 pairs of runs. Sums of few samples stray a
-// little further. kErrors at least.
+// The threshold for `places` figures compared together, in standard errors: in
+// 1 of 2,000 pairs of runs chance exceeds it at any place. Sums of few samples
+// deviate a little more. It is at least kErrors.
 double ErrorsBeyondChance(size_t places);
-// REQUIRES: both know it.
+// REQUIRES: both figures are known.
 Change ChangeOf(const Figure& before, const Figure& after);
 
 struct DiffRow {
   MatchedPlace place;
   Change change;
-  uint32_t depth = 0;  // of a call tree; the outermost frames have 0
+  uint32_t depth = 0;  // in a call tree; 0: an outermost frame
 };
-// Whether pages of 2 MiB come, and which line touches the first byte of a page,
-// differs from run to run: less than this says nothing.
+// Smaller changes mean nothing: from run to run it differs whether huge pages
+// are used, and which line first touches a page.
 inline constexpr double kLeastResidentBytes = 2 << 20;
 
-// The rows that changed by more than their errors, and by `least_bytes`, the
-// largest changes in either direction first. Names live as long as both sides.
+// The rows that changed by more than chance and by `least_bytes`, largest
+// changes in either direction first. Names live as long as both sides.
 std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
                                 double least_bytes, PlaceMatch* match);
 
-// Those of the `limit` (0: all) frames that changed most, each with all that
-// was called from there and below its caller, larger changes first. Callers
-// stand for what they call, too.
+// The `limit` (0: all) frames that changed most, including everything called
+// from there. Each is below its caller, larger changes first. Callers count as
+// frames that changed, too.
 std::vector<DiffRow> DiffStacks(const std::vector<HeldNode>& before,
                                 const std::vector<HeldNode>& after,
                                 uint64_t limit, PlaceMatch* match);
 
-// What was alive at the first moment of each replay, by place, with what it was
-// in the first one before it. A place is that of the second run where both have
-// it. Names live as long as the replays.
+// The live blocks at the first moment of `second`, by place, and those of
+// `first` before. Places of both runs are named as in `second`. Names live as
+// long as the replays.
 HeapRows DiffHeapRows(GroupBy by, const HeapMoments& first,
                       const HeapMoments& second);
 

@@ -1,4 +1,4 @@
-// What is compared of one of two runs.
+// The figures of one of two runs that are compared.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_RUN_SIDE_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_RUN_SIDE_H_
 
@@ -19,14 +19,14 @@
 
 namespace pymemrun {
 
-// One figure of a whole run.
+// A figure of a whole run.
 enum class Total : uint8_t {
   kPeak,     // the highest RSS
   kHeap,     // live bytes at their peak
-  kHeapEnd,  // live bytes when the program's own code had ended
-  kGrowth,   // RSS at the end minus RSS when tracing began
+  kHeapEnd,  // live bytes when the program's own code ended
+  kGrowth,   // RSS at the end minus RSS when tracing started
   kTime,     // wall time, in microseconds
-  kCpu,      // the process's CPU time, likewise
+  kCpu,      // CPU time of the process, likewise
 };
 inline constexpr size_t kTotals = 6;
 // "peak", "heap", "heap-end", "growth", "time", "cpu".
@@ -38,39 +38,39 @@ struct Figure {
   double value = 0, variance = 0;
 };
 
-// What places hold, by moment.
+// The memory of places, at a moment.
 enum class Holding : uint8_t {
   kHeap,      // live bytes at their peak, or at a given moment
-  kHeapEnd,   // live bytes when the program's own code had ended
-  kResident,  // of RSS at its peak, or at a given moment
-  kGrowth,    // growth of RSS at events; of threads what they caused
+  kHeapEnd,   // live bytes when the program's own code ended
+  kResident,  // resident bytes at the peak of RSS, or at a given moment
+  kGrowth,    // growth of RSS at events; for threads, what they caused
 };
 inline constexpr size_t kHoldings = 4;
 // "heap", "heap-end", "resident", "growth".
 absl::string_view HoldingName(Holding holding);
 
 struct HeldBytes {
-  Place place;  // its names are kept by the run's side
+  Place place;  // names are kept by the RunSide
   double bytes = 0, variance = 0;
 };
-// A node of a call tree; callers come before what they call.
+// A node of a call tree; callers precede what they call.
 struct HeldNode {
-  uint32_t parent = 0;  // 0: it is an outermost one
+  uint32_t parent = 0;  // 0: it is an outermost frame
   Place place;
   double self_bytes = 0, self_variance = 0;
 };
 
 struct RunSideOptions {
-  GroupBy by = GroupBy::kLine;  // what places are; of `stacks` the frames
+  GroupBy by = GroupBy::kLine;  // kind of places; with `stacks` of frames
   bool stacks = false;
-  std::optional<Moment> at;  // of what places hold; nothing: see Holding
+  std::optional<Moment> at;  // the moment of places' bytes; none: see Holding
 };
 
-// Not thread safe.
+// One run, read for a comparison. Not thread safe.
 class RunSide {
  public:
-  // Null: nothing could be read, or there is no such moment, which has been
-  // said; *code is at least what the program is to exit with.
+  // Returns null if nothing could be read, or there is no such moment, and has
+  // printed why; *code is then at least the exit status.
   static std::unique_ptr<RunSide> Read(RereadFile* file,
                                        const RunSideOptions& options,
                                        const Console& console, int* code);
@@ -79,22 +79,22 @@ class RunSide {
   const Figure& total(Total which) const {
     return totals_[static_cast<size_t>(which)];
   }
-  // Whether the run recorded it.
+  // Whether the run recorded this.
   bool knows(Holding which) const { return known_[static_cast<size_t>(which)]; }
   const std::vector<HeldBytes>& places(Holding which) const {
     return places_[static_cast<size_t>(which)];
   }
-  // The given moment; nothing: none was.
+  // The moment that was given, if any.
   const std::optional<FoundMoment>& moment() const { return moment_; }
-  // Live bytes by call stack, at their peak or the given moment; node 0 is
-  // above the outermost.
+  // Live bytes by call stack, at their peak or the given moment. Node 0 is the
+  // root, above the outermost frames.
   const std::vector<HeldNode>& stacks() const { return stacks_; }
 
  private:
   explicit RunSide(const RunSideOptions& options)
       : options_(options), names_(64 << 20) {}
   bool ReadMoment(RereadFile* file, const Console& console, int* code);
-  // `at`: nothing where no moment was given.
+  // `at`: the moment that was given, if any.
   bool ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at);
   void KeepHeap(Holding holding, const HeapMoments& replay);
   // `tree`: see HeapTreeOptions::of_variances.
@@ -102,7 +102,7 @@ class RunSide {
   bool ReadResident(RereadFile* file, const RunMoments& moments,
                     const FoundMoment& at);
   void AddTotals();
-  // `caused`: what threads did; null: their events tell what they saw.
+  // `caused`: what threads changed; null: use what their events saw.
   void AddGrowth(const ThreadReplay* caused);
   void Set(Total which, double value, double variance = 0);
   void Add(Holding which, const Place& place, double bytes, double variance);

@@ -1,6 +1,6 @@
-// Why figures of two runs may differ though nothing got worse, or be alike
-// though something did: they recorded different things, ended differently, or
-// lost events.
+// Why figures of two runs may differ although nothing got worse, or agree
+// although something did: the runs recorded different things, ended
+// differently, or lost events.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_DIFF_UNLIKE_RUNS_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_DIFF_UNLIKE_RUNS_H_
 
@@ -11,11 +11,11 @@
 
 namespace pymemrun {
 
-// Why that figure cannot be compared, such as "NEW lost 12 heap events"; empty:
-// it can. With one run twice: why that run's alone says too little.
+// Why a figure cannot be compared, such as "NEW lost 12 heap events"; empty: it
+// can. Given one run twice: why that run's figure is unreliable.
 std::string WhyUnlike(const RunSide& before, const RunSide& after, Total total);
 
-// All that is unlike, a sentence each.
+// All differences of this kind, a sentence each.
 std::vector<std::string> UnlikeRuns(const RunSide& before,
                                     const RunSide& after);
 

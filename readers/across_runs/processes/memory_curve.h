@@ -1,5 +1,5 @@
-// How much memory a process had, over time: its share of what it shares with
-// others, where that is known.
+// The memory of a process over time: its proportional share (PSS), if that is
+// known.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_PROCESSES_MEMORY_CURVE_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_PROCESSES_MEMORY_CURVE_H_
 
@@ -9,37 +9,36 @@
 
 namespace pymemrun {
 
-// From this time on it had so much.
+// The process had `bytes` from this time on.
 struct MemoryStep {
   uint64_t time_us;
   uint64_t bytes;
 };
 
-// What RSS and the share were found to be; 0: not known of this moment.
+// A reading of RSS and PSS; 0: unknown at this moment.
 struct MemoryReading {
   uint64_t time_us;
   uint64_t rss_bytes, pss_bytes;
-  uint64_t file_bytes = 0;  // of RSS, with a share: pages of files
+  uint64_t file_bytes = 0;  // of RSS: pages of files; read with PSS
 };
 
-// Gathers readings, in any order. Constant memory: of many, those that differ
-// little from the one before are left out. Not thread safe.
+// Collects readings, in any order. Memory is constant: if there are many, those
+// that differ little from the one before are left out. Not thread safe.
 class MemoryCurve {
  public:
   static constexpr size_t kMaxReadings = size_t{1} << 16;
 
   void Add(const MemoryReading& reading);
-  // Readings of events, of RSS alone, as far as it has moved.
+  // Adds RSS of an event, unless it has hardly changed.
   void AddRss(uint64_t time_us, uint64_t rss_bytes);
 
-  // Its share of memory. Between readings of it the share moves as RSS does.
-  // Where none was read that is RSS itself. Before the first reading pages of
-  // files were shared as they are there. A process that was forked has at first
-  // what it shares with its parent: that is the parent's until its share is
-  // read. What RSS did unseen around a reading of the share alone is taken
-  // to be what the share says that it did.
+  // PSS over time; between its readings it moves as RSS does, and without any
+  // it is RSS. Before the first reading pages of files were shared as much as
+  // at it. A forked process starts with pages shared with its parent, which
+  // count for the parent until PSS is read. Changes of RSS that no event saw,
+  // near a reading of PSS alone, are taken from PSS.
   std::vector<MemoryStep> Shares(bool forked) const;
-  // RSS where it was read.
+  // RSS at its readings.
   std::vector<MemoryStep> Rss() const;
   uint64_t HighestPss() const { return highest_pss_; }
 
@@ -53,12 +52,12 @@ class MemoryCurve {
   uint64_t highest_pss_ = 0;
 };
 
-// What a process that grows all the time has gained: the least of the last
-// fifth of its time less the least of the second. 0 where from one fifth to the
-// next it did not rise by a tenth of that. The first fifth is its start.
+// The gain of a process that grows steadily: the minimum of the last fifth of
+// its time minus that of the second. 0 if it does not rise by a tenth of the
+// gain from each fifth to the next. The first fifth is start-up.
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us);
-// For how long that growth counts: the first part of the time is left out.
+// The time in which that growth counts: without the first part.
 uint64_t SteadySpanUs(uint64_t begin_us, uint64_t end_us);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Processes that began each other, and what they had together.
+// Processes that started each other, and their memory together.
 #ifndef PYMEMRUN_READERS_ACROSS_RUNS_PROCESSES_PROCESS_FAMILY_H_
 #define PYMEMRUN_READERS_ACROSS_RUNS_PROCESSES_PROCESS_FAMILY_H_
 
@@ -12,30 +12,29 @@ namespace pymemrun {
 
 struct FamilyMember {
   ProcessRun run;
-  size_t depth = 0;  // 0: no file of its parent is there
+  size_t depth = 0;  // 0: its parent's file is missing
 };
 
-// When all together had most.
+// When all processes together had most.
 struct FamilyPeak {
   uint64_t time_us = 0;
   uint64_t bytes = 0;
-  std::vector<uint64_t> shares;     // of each member, in their order
-  uint64_t sum_of_peaks_bytes = 0;  // what each had at its own peak
+  std::vector<uint64_t> shares;     // by member, in their order
+  uint64_t sum_of_peaks_bytes = 0;  // sum of the members' own peaks
 };
 
-// Not thread safe.
+// Orders processes into trees. Not thread safe.
 class ProcessFamily {
  public:
   explicit ProcessFamily(std::vector<ProcessRun> runs);
 
-  // A parent before its children, these by their begin.
+  // Parents precede their children; siblings are in the order of their start.
   const std::vector<FamilyMember>& members() const { return members_; }
   uint64_t BeginUs() const;
   uint64_t EndUs() const;
   FamilyPeak Peak() const;
-  // Keeps the process of this file and those that began with it: also such as
-  // nobody in the family began while it was there. REQUIRES: the file is a
-  // member's.
+  // Keeps the process of this file and its descendants, including those whose
+  // parent ended before they started. REQUIRES: the file is that of a member.
   void KeepTreeOf(const std::string& file);
 
  private:

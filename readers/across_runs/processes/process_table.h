@@ -10,12 +10,13 @@
 
 namespace pymemrun {
 
-// A row for each process, or for `pid` alone (0: all), at most `limit` of them
-// (0: all): those that had most stay. Text has less than what is for machines.
+// A row for each process, or only for `pid` (0: all), at most `limit` of them
+// (0: all): those with most memory. Text has fewer columns than outputs for
+// machines.
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
                    uint64_t pid, uint64_t limit, TableFormat format);
 
-// What stands above the table in text, and below. Lines, each ended.
+// The lines above and below the table in text, each ended.
 std::string ProcessHeading(const ProcessFamily& family, const FamilyPeak& peak);
 std::string ProcessNotes(const ProcessFamily& family);
 

@@ -16,7 +16,7 @@
 
 namespace pymemrun {
 
-// Pages: as many as they stand for.
+// Sampled pages count as many times as they stand for.
 struct CopiedPages {
   uint64_t pages = 0;
   uint64_t inferred_pages = 0;  // of them
@@ -41,11 +41,12 @@ struct CopyPlace {
   CopiedPages copied;
 };
 
-// A forked process begins with its parent's pages: those of its first Residency
-// that are not a file's. The first fault on each gives the process a copy of
-// its own; what gives pages back takes them out of the account. A page that
-// came before the first Residency stands in it too. It may have been the
-// parent's, or new: SettleEarly() is told. Not thread safe.
+// Accounts for copied pages. A forked process starts with its parent's pages:
+// those of its first Residency that are not part of a file. The first fault on
+// each gives the process its own copy; what releases a page removes it from the
+// account. A page that came before the first Residency is counted, too:
+// SettleEarly() decides later whether it was the parent's, or new. Not thread
+// safe.
 class CopyLedger final : public ReplayVisitor {
  public:
   void OnHeader(const Header& header) override;
@@ -57,15 +58,15 @@ class CopyLedger final : public ReplayVisitor {
   void Finish() override {}
 
   const Header& header() const { return header_; }
-  // Whether it is known what it had of its parent.
+  // Whether it is known which pages the parent had.
   bool knows_parent() const { return knows_parent_; }
   // Whether it is known when garbage was collected.
   bool knows_collecting() const { return header_.not_recorded().empty(); }
   // Page events that were lost.
   uint64_t lost() const { return lost_; }
 
-  // Of each page that came before it was known what was there: whether it was
-  // the parent's. Pages rise. To be called once, after reading.
+  // Calls was_parents(page) for each page that came before the first Residency,
+  // in ascending order. To be called once, after reading.
   bool has_early() const { return !early_.empty(); }
   void SettleEarly(absl::FunctionRef<bool(uint64_t page)> was_parents);
 
@@ -76,11 +77,11 @@ class CopyLedger final : public ReplayVisitor {
   std::vector<CopyPlace> Places(GroupBy by) const;
 
  private:
-  // What finds no room counts as lost, is alone, or has no stack.
+  // What does not fit counts as lost, is kept singly, or has no stack.
   static constexpr size_t kMaxCopies = size_t{1} << 20;
   static constexpr size_t kMaxRuns = size_t{1} << 21;
 
-  // Who un-shared a page.
+  // Who copied a page.
   struct Copier {
     uint32_t stack;
     bool collecting;

@@ -8,11 +8,11 @@
 
 namespace pymemrun {
 
-// One object, ended by a line end: `script`, `duration_s`, `peak` and `end`. A
-// moment has `time_s`, `rss_bytes`, `parts` in bytes, which add up to it, and
-// `places`, most bytes first: those of your code, and of none, with bytes that
-// are known and one standard error of them. Bytes are whole numbers. What is
-// not known is null.
+// A JSON object, ended by a line end, with `script`, `duration_s`, `peak` and
+// `end`. A moment has `time_s`, `rss_bytes`, `parts` in bytes, which add up to
+// it, and `places`, most bytes first: lines of your code, and the rest, with
+// their known bytes and one standard error. Bytes are whole numbers. Unknown
+// values are null.
 std::string AnswerJson(const Answer& answer);
 
 }  // namespace pymemrun

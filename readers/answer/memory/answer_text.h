@@ -17,42 +17,41 @@
 
 namespace pymemrun {
 
-// What to do next with this file, or with the next run.
+// A suggested command for this file, or for the next run.
 struct NextCommand {
-  std::vector<std::string> words;  // as a shell has them
+  std::vector<std::string> words;  // quoted for a shell
   std::string what;
 };
 
 struct AnswerTextOptions {
-  Terminal terminal;   // without a width: as for one of 80 columns
-  size_t lines = 6;    // of code that are listed
-  bool brief = false;  // the sentences and three lines of code, no more
-  // Of other processes, and of what else was recorded. Without any, the answer
-  // names the reports.
+  Terminal terminal;   // without a width: 80 columns
+  size_t lines = 6;    // number of lines of code listed
+  bool brief = false;  // only the sentences, and three lines of code
+  // Sentences on other processes and on what else was recorded. If there are
+  // none, the answer names the reports.
   std::vector<std::string> also;
-  std::vector<NextCommand> next;  // three of them are printed
+  std::vector<NextCommand> next;  // at most three are printed
 };
 
-// Lines, each ended: at most 40 of them.
+// Lines, each ended, at most 40.
 std::string AnswerText(const Answer& answer, const AnswerTextOptions& options);
 
-// The source text of lines that a run names, where these are as they were.
-
-// Not thread safe; the index must outlive it.
+// The source text of lines in a run, if they have not changed since. Not thread
+// safe. The index must outlive it.
 class SourceText {
  public:
-  // Relative names are of `folder`. Of lines without a hash in the run, files
-  // that changed after `last_ns` (CLOCK_REALTIME) have no text.
+  // Relative names are relative to `folder`. If the run has no hash of a line,
+  // and its file changed after `last_ns` (CLOCK_REALTIME), the text is unknown.
   SourceText(const RunIndex* index, std::string folder, uint64_t last_ns)
       : index_(*index), folder_(std::move(folder)), last_ns_(last_ns) {}
-  // The line without its indentation; empty where it cannot be told.
+  // The line without indentation; empty if it is unknown.
   std::string Line(absl::string_view file, uint32_t line);
-  // The first file that is gone, or that changed since, of the lines asked for;
+  // The first file, of the lines requested, that is missing or has changed;
   // empty: none.
   const std::string& first_changed() const { return first_changed_; }
 
  private:
-  // Nothing where the line is not as it was.
+  // Returns nothing if the line has changed.
   std::optional<std::string> Find(absl::string_view file, uint32_t line);
 
   const RunIndex& index_;

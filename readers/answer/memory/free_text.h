@@ -1,4 +1,4 @@
-// What the answer says of memory that may be in use or free.
+// The answer's sentences on memory that may be in use or free.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_FREE_TEXT_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_FREE_TEXT_H_
 
@@ -9,21 +9,21 @@
 
 namespace pymemrun {
 
-// For a terminal.
+// Returns a name that is safe for a terminal.
 using NameOfPlace = std::function<std::string(const Place&)>;
 
-// Tracing was off for a time: not all that is alive is known.
+// Tracing was paused, so some live blocks are unknown.
 bool WasPaused(const Answer& answer);
 
-// The moment at which free memory is much: the end, or else the peak; null: it
-// is not much, or nothing is known of it.
+// The moment with much free memory: the end, or else the peak. Null: free
+// memory is small, or unknown.
 const MemorySplit* MuchFreeAt(const Answer& answer);
 
-// Where free memory is much: in which allocator it lies, what keeps it there
-// and what returns it. Empty: see MuchFreeAt().
+// The allocator that has the free memory, what keeps it there, and what would
+// release it. Empty if MuchFreeAt() is null.
 std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of);
 
-// Which libraries keep much memory in pools of their own; empty: none.
+// Which libraries keep much memory in pools; empty: none.
 std::string PoolsText(const Answer& answer);
 
 }  // namespace pymemrun

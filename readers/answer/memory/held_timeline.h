@@ -1,5 +1,5 @@
-// RSS over time by who holds it: what `pymemreport timeline` draws of a run
-// with heap events.
+// RSS over time by who holds it: `pymemreport timeline` for a run with heap
+// events.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_HELD_TIMELINE_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_HELD_TIMELINE_H_
 
@@ -16,26 +16,27 @@
 
 namespace pymemrun {
 
-// Reads the heap of a file up to one moment after the other, while another
-// reader is somewhere else in it. Not thread safe.
+// Reads the heap of a file, moment by moment, while another reader is elsewhere
+// in the file. Not thread safe.
 class HeapBeside {
  public:
-  // `fd` stays where it is.
+  // The position of `fd` is not changed.
   HeapBeside(int fd, std::shared_ptr<const LibraryWaits> waits)
       : source_(fd), reader_(&source_, StreamReader::Options(), &heap_) {
     heap_.KnowWaits(std::move(waits));
   }
-  // Reads on until all up to `time_us` is in the heap. Times rise.
+  // Reads until everything up to `time_us` is in the heap. REQUIRES: times
+  // ascend.
   void AdvanceTo(uint64_t time_us);
   const HeapReplay& heap() const { return heap_; }
   void KnowThreads(const RunIndex& earlier) { heap_.KnowThreads(earlier); }
 
  private:
-  // Holds back what is later than it is asked for.
+  // Keeps events after the requested time for the next request.
   class Heap final : public HeapReplay {
    public:
     bool OnHeap(const HeapEvent* events, size_t count) override;
-    // False: something is later than that.
+    // Returns false if an event is later than that.
     bool TakeUntil(uint64_t time_us);
 
    private:
@@ -49,11 +50,11 @@ class HeapBeside {
   bool at_end_ = false;
 };
 
-// At each moment SplitMemory() says who holds what. Where that takes long there
-// are fewer moments: the time is linear in the file. Not thread safe.
+// At each moment SplitMemory() charges RSS. If that takes long, there are fewer
+// moments, so that the time is linear in the file. Not thread safe.
 class HeldTimelineReplay : public TimelineReplay {
  public:
-  // `fd`: that of the file that it is read from. `peak_us` is one of `time_us`.
+  // `fd` is that of the file being read. `peak_us` is one of `time_us`.
   HeldTimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
                      uint64_t peak_us, int fd, Hindsight hindsight);
 
@@ -68,8 +69,8 @@ class HeldTimelineReplay : public TimelineReplay {
   const size_t moments_;
   const uint64_t peak_us_;
   HeapBeside beside_;
-  size_t asked_ = 0;    // moments
-  uint64_t looks_ = 0;  // at blocks and pages
+  size_t asked_ = 0;    // moments so far
+  uint64_t looks_ = 0;  // blocks and pages examined so far
 };
 
 }  // namespace pymemrun

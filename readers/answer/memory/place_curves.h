@@ -1,4 +1,4 @@
-// How much memory each place had, over time.
+// The memory of each place over time.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_PLACE_CURVES_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_PLACE_CURVES_H_
 
@@ -18,35 +18,34 @@ namespace pymemrun {
 
 struct Answer;
 
-// So many moments, evenly from 0 on.
+// `count` moments, evenly spaced from 0 on.
 struct EvenSteps {
   uint64_t step_us;  // not 0
   size_t count;
 };
 
-// Bytes at these moments: live blocks, or resident pages where no allocation
-// was recorded. A place of a line has no function. Shorter where the last ones
-// are 0.
+// Bytes at these moments: live blocks, or resident pages if no allocations were
+// recorded. The place of a line has no function. Zeros at the end are left out.
 struct PlaceCurves {
   absl::flat_hash_map<Place, std::vector<double>> bytes;
-  // Of what came from each moment to the last one; none: exact.
+  // For the gain from each moment to the last one; empty: exact.
   absl::flat_hash_map<Place, std::vector<double>> gain_variance;
-  std::shared_ptr<ReplayVisitor> names;  // what the places' names belong to
+  std::shared_ptr<ReplayVisitor> names;  // keeps the places' names
 };
 
-// The reading of the heap that such curves are taken from, and taking them.
+// The replay of the heap for such curves, and the curves from it.
 std::unique_ptr<HeapHistoryReplay> HeapCurves(
     GroupBy by, const EvenSteps& steps,
     std::shared_ptr<const LibraryWaits> waits);
 void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
                 const EvenSteps& steps, PlaceCurves* curves);
 
-// Reads pages up to a moment, and what pages of files lines have at some
-// moments before it.
+// Reads pages up to a moment. Collects the file pages of lines at earlier
+// moments.
 class FileTimeline final : public TimelineReplay {
  public:
   FileTimeline(const EvenSteps& steps, uint64_t until_us, Hindsight hindsight);
-  // Names live as long as this. REQUIRES: Finish() was called.
+  // Names live as long as this object. REQUIRES: Finish() was called.
   void AddTo(PlaceCurves* curves) const;
 
  private:
@@ -55,15 +54,16 @@ class FileTimeline final : public TimelineReplay {
   const size_t count_;
 };
 
-// Reads the answer's file again where `curves`, of live blocks, do not show
-// what its own lines hold: pages in pools of libraries and other mappings, or
-// less than their blocks, which they did not touch. The curves of these lines
-// are then of what they hold, except files. False: it could not be read, which
-// has been said.
+// Reads the answer's file again if `curves`, which are of live blocks, do not
+// show what own lines hold: if a line has pages in libraries' pools and other
+// mappings, or has not touched all of its blocks. The curves of these lines
+// then show what the lines hold, except files. Returns false if the file could
+// not be read, and has printed why.
 bool ReadHeldCurves(RereadFile* file, const Answer& answer,
                     const EvenSteps& steps, PlaceCurves* curves);
 
-// Reads the answer's file again. False: it could not be, which has been said.
+// Reads the answer's file again. Returns false if it could not be read, and has
+// printed why.
 bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
                      const EvenSteps& steps, PlaceCurves* curves);
 

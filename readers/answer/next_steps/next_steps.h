@@ -1,4 +1,4 @@
-// Which commands come next on the first screen.
+// The commands that the first screen suggests.
 #ifndef PYMEMRUN_READERS_ANSWER_NEXT_STEPS_NEXT_STEPS_H_
 #define PYMEMRUN_READERS_ANSWER_NEXT_STEPS_NEXT_STEPS_H_
 
@@ -12,28 +12,27 @@
 
 namespace pymemrun {
 
-// What fits the case, the most useful first. `file`: the run's. `last_dump`:
-// the run's last dump of objects; empty: it made no dump. A command that runs
-// the program again has the options that were given, and another output.
+// The commands that fit the case, the most useful first. `file`: the run file.
+// `last_dump`: the run's last dump of objects; empty: none. A command that runs
+// the program again has the same options, and another output.
 std::vector<NextCommand> NextSteps(const Answer& answer,
                                    const std::string& file,
                                    const std::string& last_dump);
 
-// The command that runs a program again, as it was run.
-
+// The command that runs a program again.
 struct Again {
-  std::vector<std::string> words;  // as a shell has them
-  std::string dump;  // the run's first dump of objects, as a shell has it
+  std::vector<std::string> words;  // quoted for a shell
+  std::string dump;  // the run's first dump of objects, quoted for a shell
 };
 
-// `file`: the run's. `dump_at`: when to dump objects; empty: never. The same
-// Python records the same, and allocations. A run with a name of its own gets
-// another one beside it, which the command may replace when it is given again.
+// `file`: the run file. `dump_at`: when to dump objects; empty: never. Uses the
+// same Python and records the same, plus allocations. If the run file has a
+// name of its own, the new one gets a similar name; the command may replace it.
 Again RunAgain(const RunFacts& facts, const std::string& file,
                absl::string_view dump_at);
 
-// Whether the program can be begun alone: multiprocessing's servers and spawned
-// children cannot.
+// Whether the program can be started by itself: servers and spawned children of
+// multiprocessing cannot.
 bool CanRunAgain(const Header& header);
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// Reads a run file's heap events for the blocks that the objects of a dump lie
-// in. Used by LoadAllocations().
+// Finds the blocks of a dump's objects in a run's heap events. Used by
+// LoadAllocations().
 #ifndef PYMEMRUN_READERS_OBJECTS_BLOCKS_BLOCK_REPLAY_H_
 #define PYMEMRUN_READERS_OBJECTS_BLOCKS_BLOCK_REPLAY_H_
 
@@ -16,19 +16,19 @@
 
 namespace pymemrun {
 
-// Whether a run file and a dump are of one process.
+// Whether a run file and a dump are of the same process.
 bool IsSameProcess(const Header& run, const Header& dump);
 
-// The address of the block that an object lies in.
+// The address of the block that has the object.
 uint64_t BlockOf(const ObjectGraph& graph, NodeId node);
 
-// Memory: 8 bytes for each node and each block beside one, and some 8 while it
-// reads. It does not grow with the number of events, only with that of stacks.
-// Times are exact in runs shorter than 35 minutes, and within a 2 billionth of
-// the run in longer ones. Not thread safe.
+// Memory: 8 bytes for each node and each block beside one, and some 8 more
+// while reading. It grows with the number of stacks, not with that of events.
+// Times are exact in runs up to 35 minutes; in longer ones within one part in 2
+// billion of the run. Not thread safe.
 class BlockReplay final : public ReplayVisitor {
  public:
-  // Reads up to the moment of the dump. The graph must outlive the reading.
+  // Reads up to the moment of the dump. `graph` must outlive the reading.
   explicit BlockReplay(const ObjectGraph* graph);
 
   void OnHeader(const Header& header) override;
@@ -39,19 +39,19 @@ class BlockReplay final : public ReplayVisitor {
   void Inherit(const HeapEvent* events, size_t count) override;
   void OnInherited() override { is_inherited_ = false; }
   void OnHeapRates(const HeapRates& rates) override;
-  // What is needed for reading alone goes.
+  // Also releases what only reading needs.
   void Finish() override;
 
-  // The file is of the dump's process.
+  // Whether the file is of the dump's process.
   bool is_same_process() const { return is_same_process_; }
   bool has_heap_events() const { return has_heap_events_; }
-  uint64_t own_bytes() const { return own_bytes_; }  // the tracer's
+  uint64_t own_bytes() const { return own_bytes_; }  // memory of the tracer
   bool sampled() const { return sampled_; }
   std::optional<NodeAllocation> Of(NodeId node) const;
 
  private:
   struct Block {
-    uint32_t origin = 0;  // into origins_; 0: not allocated
+    uint32_t origin = 0;  // into origins_; 0: unknown allocation
     uint32_t time = 0;    // us >> time_shift_
   };
   static constexpr uint32_t kInherited = 0xffffffff;
@@ -59,8 +59,8 @@ class BlockReplay final : public ReplayVisitor {
     uint32_t stack = 0, thread = 0;
   };
 
-  // Parts of objects: a node stands for its own block, and the numbers from
-  // nodes() on for the blocks beside nodes. By their addresses.
+  // An index by address. A part is a node's own block, or, from nodes() on, a
+  // block beside a node.
   struct Hash {
     using is_transparent = void;
     const ObjectGraph* graph;
@@ -84,9 +84,9 @@ class BlockReplay final : public ReplayVisitor {
                                 : graph.besides()[part - graph.nodes()].address;
   }
 
-  // Makes parts_, once a heap event is there to be looked up.
+  // Builds the index when the first heap event needs it.
   void IndexParts();
-  // Nothing: it is not known.
+  // Returns nothing if the allocation is unknown.
   std::optional<NodeAllocation> OfPart(uint32_t part, bool is_sure) const;
   void Take(const HeapEvent& event);
   uint32_t OriginOf(const HeapEvent& event);
@@ -95,14 +95,14 @@ class BlockReplay final : public ReplayVisitor {
   const ObjectGraph& graph_;
   const FreeLists free_lists_;
   const uint64_t until_us_;
-  const int time_shift_;  // so that until_us_ is below kInherited
+  const int time_shift_;  // so that until_us_ fits below kInherited
   absl::flat_hash_set<uint32_t, Hash, Same> parts_;
   std::vector<Block> blocks_;  // by part
   std::vector<Origin> origins_{{}};
-  // By stack and thread; see Origin.
+  // By stack and thread, see Origin.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> origin_ids_;
-  bool is_indexed_ = false;   // parts_ is made
-  bool is_inherited_ = true;  // what comes now
+  bool is_indexed_ = false;   // the index is built
+  bool is_inherited_ = true;  // the events now are the parent's
   bool is_same_process_ = false, is_done_ = false;
   bool has_heap_events_ = false, sampled_ = false;
   uint64_t own_bytes_ = 0;

@@ -1,5 +1,5 @@
 // `pymemreport heap --objects`: the types of the objects in a line's blocks,
-// and who holds them.
+// and their holders.
 #ifndef PYMEMRUN_READERS_OBJECTS_BLOCKS_HEAP_OBJECTS_H_
 #define PYMEMRUN_READERS_OBJECTS_BLOCKS_HEAP_OBJECTS_H_
 
@@ -13,18 +13,18 @@
 namespace pymemrun {
 
 struct HeapObjectsOptions {
-  // A dump; "last": the last one beside the run file; empty: none was asked
-  // for.
+  // A dump's path; "last": the last dump in the run file's folder; empty: not
+  // requested.
   std::string dump;
   uint64_t limit = 0;  // of lines; 0: all
   TableFormat format = TableFormat::kText;
 };
 
-// The dump that it reads with these options; empty: none.
+// The dump that these options name; empty: none.
 std::string DumpOf(const std::string& run_path,
                    const HeapObjectsOptions& options);
 
-// Prints; returns the exit code.
+// Prints the report. Returns the exit code.
 int ShowHeapObjects(const std::string& run_path,
                     const HeapObjectsOptions& options, const Console& console,
                     OutputBuffer* output);

@@ -1,4 +1,4 @@
-// Finds the run file that a dump belongs to, and joins the two.
+// Finds the run file of a dump, and joins the two.
 #ifndef PYMEMRUN_READERS_OBJECTS_BLOCKS_LOAD_ALLOCATIONS_H_
 #define PYMEMRUN_READERS_OBJECTS_BLOCKS_LOAD_ALLOCATIONS_H_
 
@@ -12,24 +12,25 @@
 
 namespace pymemrun {
 
-// "a/run.pb" of "a/run.obj.pb" and "a/run.obj-2.pb", or "a/run" where that is
-// the one that is there; empty: the dump has a name of its own.
+// "a/run.pb" for "a/run.obj.pb" and "a/run.obj-2.pb", or "a/run" if only that
+// exists. Empty: the dump's name is not of this form.
 std::string RunFileOf(const std::string& dump_path);
 
-// The last dump that lies beside this run file; empty: no dump does.
+// The last dump in the folder of this run file; empty: none.
 std::string LastDumpOf(const std::string& run_path);
 
 struct AllocationsRead {
-  // Fails with why nothing is known; `allocations` is then null.
+  // Fails with the reason why allocations are unknown; `allocations` is then
+  // null.
   absl::Status status;
   std::unique_ptr<NodeAllocations> allocations;
-  uint64_t damages = 0;    // of the run file
-  uint64_t own_bytes = 0;  // the tracer's memory; 0: not known
+  uint64_t damages = 0;    // in the run file
+  uint64_t own_bytes = 0;  // memory of the tracer; 0: unknown
 };
 
-// For the graph of the dump at `dump_path`, which is to take them. `run_path`:
-// the run file; empty: the one beside the dump. Damage is said, if `console` is
-// not null.
+// Reads the allocations for `graph`, the dump at `dump_path`. `run_path`: the
+// run file; empty: the one in the dump's folder. Prints damage unless `console`
+// is null.
 AllocationsRead LoadAllocations(const std::string& dump_path,
                                 const std::string& run_path,
                                 const Console* console,

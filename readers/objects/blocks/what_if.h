@@ -1,4 +1,4 @@
-// What would become of the heap and of RSS if some objects went.
+// What would happen to the heap and to RSS if some objects were freed.
 #ifndef PYMEMRUN_READERS_OBJECTS_BLOCKS_WHAT_IF_H_
 #define PYMEMRUN_READERS_OBJECTS_BLOCKS_WHAT_IF_H_
 
@@ -15,17 +15,17 @@ namespace pymemrun {
 struct WhatIf {
   uint64_t objects = 0;
   uint64_t object_bytes = 0;  // ObjectBatch.size_bytes
-  // Why nothing is known of the heap, or of RSS; empty: it is.
+  // Why the heap, or RSS, is unknown; empty: it is known.
   std::string no_heap, no_rss;
   uint64_t heap_bytes = 0;
   uint64_t unplaced_bytes = 0;  // of heap_bytes, see BlocksOfObjects
   ReturnedMemory returned;
-  uint64_t rss_bytes = 0;  // at the dump
+  uint64_t rss_bytes = 0;  // at the time of the dump
 };
 
-// `gone`: by node. The dump is at `dump_path`; `run_path`: its run file; empty:
-// the one beside it. What is damaged is said; *code is at least what the
-// program is to exit with.
+// `gone`: the objects to free, by node. `run_path`: the run file; empty: the
+// one in the folder of the dump. Prints damage; *code is at least the exit
+// status.
 WhatIf Without(const ObjectGraph& graph, const std::vector<bool>& gone,
                const std::string& dump_path, const std::string& run_path,
                const Console& console, int* code);

@@ -8,8 +8,15 @@ namespace {
 
 constexpr uint32_t kNone = DominatorTree::kNone;
 
-// Makes the tree of the nodes that have edges or several parents. Within it
-// nodes go by their numbers in the order of a depth first search.
+// Semi-NCA for the nodes that have edges or several parents. A leaf with one
+// parent is dominated by it, so leaves, which are most nodes of a heap, are
+// left out. Nodes are numbered in the order of a depth first search, so a
+// node's dominators have lower numbers.
+//
+// The semi-dominator of w is the lowest v from which a path leads to w over
+// nodes numbered above w. It need not dominate w. But the immediate dominator
+// of w is the nearest common ancestor, in the dominator tree, of w's parent and
+// its semi-dominator.
 class SemiNca {
  public:
   SemiNca(const GraphView& graph, uint32_t root) : graph_(graph), root_(root) {}
@@ -21,9 +28,9 @@ class SemiNca {
     number_ = {};
     FindDominators();
   }
-  // The nodes of the search in its order.
+  // The nodes in the order of the search.
   std::vector<uint32_t>& order() { return order_; }
-  // The nearest dominator of what has this number.
+  // The number's immediate dominator, as a node.
   uint32_t dominator(uint32_t number) const {
     return order_[dominator_[number]];
   }
@@ -38,7 +45,7 @@ class SemiNca {
     }
   }
 
-  // A leaf: nothing leads on from it, and one edge alone leads to it.
+  // A leaf has no edges, and exactly one edge leads to it.
   void FindLeaves() {
     const uint32_t nodes = graph_.nodes();
     is_leaf_.assign(nodes, false);
@@ -47,7 +54,7 @@ class SemiNca {
       ForEdges(node, [&](uint32_t target) {
         if (has_parent[target]) has_several[target] = true;
         has_parent[target] = true;
-        is_leaf_[node] = true;  // so far: it has an edge
+        is_leaf_[node] = true;  // for now: it has an edge
       });
     }
     for (uint32_t node = 0; node < nodes; ++node) {
@@ -55,7 +62,7 @@ class SemiNca {
     }
   }
 
-  // Depth first, with a stack of our own: chains may be as long as the graph.
+  // Depth first, with an explicit stack: chains may be as long as the graph.
   void Search() {
     struct Step {
       uint32_t number, next_edge;
@@ -86,6 +93,8 @@ class SemiNca {
     }
   }
 
+  // Lists the parents of each number by counting sort: two passes over the
+  // edges.
   void ListParents() {
     const auto count = static_cast<uint32_t>(order_.size());
     first_parent_.assign(count + 1, 0);
@@ -105,15 +114,16 @@ class SemiNca {
     });
   }
 
-  // The node of the least semi-dominator on the way from `number` up to where
-  // the forest of the nodes from `linked` on ends. Shortens that way.
+  // The number with the lowest semi-dominator on the path from `number` up to
+  // the root of its tree in the forest of numbers from `linked` on. Compresses
+  // the path: later calls are shorter.
   uint32_t Evaluate(uint32_t number, uint32_t linked) {
     if (parent_[number] < linked) return label_[number];
     way_.clear();
     for (uint32_t at = number; parent_[at] >= linked; at = parent_[at]) {
       way_.push_back(at);
     }
-    // The last of them is right below the node where the way ends.
+    // The last one is just below the node where the path ends.
     uint32_t above = parent_[way_.back()];
     for (size_t i = way_.size(); i-- > 0;) {
       const uint32_t at = way_[i];
@@ -124,6 +134,9 @@ class SemiNca {
     return label_[number];
   }
 
+  // First the semi-dominators, from the last number to the first, each by its
+  // parents. Then the dominators in ascending order: the nearest ancestor that
+  // is not above the semi-dominator.
   void FindDominators() {
     const auto count = static_cast<uint32_t>(order_.size());
     dominator_ = parent_;
@@ -146,8 +159,8 @@ class SemiNca {
   const GraphView graph_;
   const uint32_t root_;
   std::vector<bool> is_leaf_;
-  std::vector<uint32_t> number_;  // by node; until parents are known
-  // By number. `parent_` is in the tree of the search, and later shortened.
+  std::vector<uint32_t> number_;  // by node; freed once parents are listed
+  // By number. `parent_` is the search tree; Evaluate() compresses it.
   std::vector<uint32_t> order_, parent_, first_parent_, parents_;
   std::vector<uint32_t> dominator_, semi_, label_;
   std::vector<uint32_t> way_;
@@ -166,6 +179,7 @@ DominatorTree DominatorTree::Of(const GraphView& graph, uint32_t root) {
     const uint32_t node = order[number];
     tree.is_inner_[node] = true;
     if (number > 0) tree.dominators_[node] = search.dominator(number);
+    // The leaves of this node, which the search left out.
     for (uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1];
          ++e) {
       if (!graph.Ignores(e) && search.is_leaf(graph.target[e])) {
@@ -185,11 +199,14 @@ bool DominatorTree::IsWithin(uint32_t node, uint32_t dominator) const {
 }
 
 void DominatorTree::Retain(std::vector<uint64_t>* sizes) const {
+  // Leaves first: they add to nobody but their dominator, which is an inner
+  // node.
   for (uint32_t node = 0; node < dominators_.size(); ++node) {
     if (!is_inner_[node] && dominators_[node] != kNone) {
       (*sizes)[dominators_[node]] += (*sizes)[node];
     }
   }
+  // In reverse order each node is complete before it is added to its dominator.
   for (size_t i = order_.size(); i-- > 1;) {
     (*sizes)[dominators_[order_[i]]] += (*sizes)[order_[i]];
   }
@@ -204,6 +221,7 @@ DominatorTree::Children DominatorTree::ChildrenOf(
     if (dominator != kNone) ++children.first[dominator];
   }
   uint32_t sum = 0;
+  // Counting sort by dominator.
   for (uint32_t& first : children.first) first = sum += first;
   children.children.resize(sum);
   for (size_t node = nodes; node-- > 0;) {

@@ -1,4 +1,4 @@
-// A loaded graph with what is computed from it once it is asked for.
+// A loaded graph, with results that are computed when they are first needed.
 #ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_ANALYSIS_H_
 #define PYMEMRUN_READERS_OBJECTS_FINDINGS_ANALYSIS_H_
 
@@ -16,18 +16,17 @@
 
 namespace pymemrun {
 
-// What an index knows of a graph besides the graph itself. Empty arrays:
-// nothing.
+// The results in an index, besides the graph. Empty arrays: not stored.
 struct StoredFindings {
-  // A value for each node, or for each reference. See ObjectAnalysis.
+  // A value for each node or reference. See ObjectAnalysis.
   GrownArray<uint32_t> dominators;
   GrownArray<uint64_t> retained;
-  GrownArray<uint32_t> first_parents, parent_edges;  // as Parents has them
+  GrownArray<uint32_t> first_parents, parent_edges;  // as in Parents
   GrownArray<uint32_t> distances, last_edges;
   std::vector<uint64_t> retained_by_type;
-  std::shared_ptr<const void> file;  // where arrays lie, the graph's too
+  std::shared_ptr<const void> file;  // owns the arrays' memory, and the graph's
 
-  // Their numbers in an index, beside those of GraphArrays::ForEach().
+  // Numbers of the arrays in an index, after those of GraphArrays::ForEach().
   enum Number : uint32_t {
     kDominators = 32,
     kRetained,
@@ -47,10 +46,10 @@ struct StoredFindings {
   }
 };
 
-// Not thread safe. The graph does not change while it is in here.
+// Not thread safe. The graph must not change.
 class ObjectAnalysis {
  public:
-  // `stored`: what is known already.
+  // `stored`: results that are already known.
   explicit ObjectAnalysis(std::unique_ptr<ObjectGraph> graph,
                           StoredFindings stored = {})
       : stored_(std::move(stored)),
@@ -59,60 +58,62 @@ class ObjectAnalysis {
         retained_(stored_.retained) {}
 
   const ObjectGraph& graph() const { return *graph_; }
-  // All else stays as it is.
+  // Results that were computed stay valid.
   void TakeAllocations(std::unique_ptr<NodeAllocations> allocations) {
     graph_->TakeAllocations(std::move(allocations));
   }
   const Parents& parents();
   RootChains& chains();
-  // See there.
+  // See ShortestChains().
   std::vector<Chain> ShortestChainsTo(NodeId node, size_t count);
-  // The nearest node that dominates it; kNoNode of the root, and of what the
-  // root does not reach.
+  // The immediate dominator; kNoNode for the root and for nodes it does not
+  // reach.
   NodeId dominator(NodeId node) { return all_dominators()[node]; }
   bool IsReached(NodeId node) {
     return node == kRootNode || dominator(node) != kNoNode;
   }
   const DominatorTree::Children& children();
-  // The same, to be thrown away.
+  // The same, not kept.
   DominatorTree::Children MakeChildren();
-  // What the node retains. Of one that the root does not reach: its size.
+  // The bytes that the node retains; its own size if the root does not reach
+  // it.
   uint64_t retained(NodeId node) { return all_retained()[node]; }
-  // The same of all nodes. Valid until Forget().
+  // All nodes. Valid until Forget().
   absl::Span<const uint32_t> all_dominators() {
     if (dominators_.empty()) dominators_ = tree().dominators();
     return dominators_;
   }
   absl::Span<const uint64_t> all_retained();
-  // Of all that the root reaches.
+  // The bytes of all nodes that the root reaches.
   uint64_t reached_bytes() { return retained(kRootNode); }
   double ShareOf(uint64_t bytes);
 
-  // What objects of a type retain that no other of the type dominates, added
-  // up, by type: what would go if each went by itself.
+  // By type: the sum of what its objects retain, without objects dominated by
+  // another one of the type. So it is what would be freed if each was freed
+  // alone.
   std::vector<uint64_t> RetainedByType();
-  // Whether each node would go if all of `nodes` went together: these, and all
-  // that is reached through them alone.
+  // By node: whether it would be freed if all of `nodes` were: it is one of
+  // them, or only reached through them.
   std::vector<bool> GoneWith(const std::vector<bool>& nodes) const;
-  // The same of one node: those that it dominates, and itself, in no order.
+  // The same for one node: itself and the nodes it dominates, in no order.
   std::vector<NodeId> GoneWithNode(NodeId node);
-  // What they come to. `objects`: how many, if not null.
+  // The bytes of these. `objects`, unless null, becomes their number.
   uint64_t RetainedTogether(const std::vector<bool>& nodes, uint64_t* objects);
 
-  // Forgets what was computed: it takes memory. REQUIRES: nothing is stored.
+  // Drops computed results to free memory. REQUIRES: nothing is stored.
   void Forget();
 
  private:
   const DominatorTree& tree();
 
-  const StoredFindings stored_;  // outlives the graph
+  const StoredFindings stored_;  // must outlive the graph
   std::unique_ptr<ObjectGraph> graph_;
   std::unique_ptr<Parents> parents_;
   std::unique_ptr<RootChains> chains_;
   std::unique_ptr<DominatorTree> tree_;
   std::optional<DominatorTree::Children> children_;
   std::vector<uint64_t> own_retained_;
-  // In what is stored, or in what was made.
+  // Views of stored or computed values.
   absl::Span<const uint32_t> dominators_;
   absl::Span<const uint64_t> retained_;
 };

@@ -1,4 +1,4 @@
-// Instance dictionaries folded into their instances, as Meliae did it.
+// Folds instance dictionaries into their instances, as Meliae did.
 #ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_COLLAPSE_H_
 #define PYMEMRUN_READERS_OBJECTS_FINDINGS_COLLAPSE_H_
 
@@ -11,12 +11,12 @@ namespace pymemrun {
 
 struct Collapsed {
   std::unique_ptr<ObjectGraph> graph;
-  uint64_t dicts = 0;  // that were folded
+  uint64_t dicts = 0;  // number of folded dictionaries
 };
 
-// A graph without the dictionaries that a single object refers to, as its
-// __dict__. The object has their size and their references, values with the
-// names of their keys. Keys that nothing else refers to stay, as its keys.
+// A graph without the dictionaries that only one object refers to, as its
+// __dict__. The object gets their size and their references; values are named
+// after their keys. Keys without another reference stay, as keys of the object.
 Collapsed CollapseInstanceDicts(const ObjectGraph& graph);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Circles of objects that nothing but themselves keeps alive.
+// Finds cycles of objects that only they themselves keep alive.
 #ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_CYCLES_H_
 #define PYMEMRUN_READERS_OBJECTS_FINDINGS_CYCLES_H_
 
@@ -9,31 +9,33 @@
 
 namespace pymemrun {
 
-// Objects that are all reached from each other, or one that refers to itself.
+// Objects that all reach each other, or one that refers to itself: a strongly
+// connected component.
 struct Cycle {
   std::vector<NodeId> nodes;  // in the file's order
-  uint64_t size_bytes = 0;    // of these alone
+  uint64_t size_bytes = 0;    // of these objects only
 };
 
-// All circles of objects of the same types.
+// All cycles whose objects have the same types.
 struct CycleGroup {
-  std::vector<uint32_t> types;  // those with most objects first
+  std::vector<uint32_t> types;  // most objects first
   uint64_t circles = 0, objects = 0, size_bytes = 0;
-  NodeId first = kNoNode;  // of its largest circle
-  // What only such circles lead to, and no circle has: it hangs off them. What
-  // several groups lead to counts with the first.
+  NodeId first = kNoNode;  // an object of its largest cycle
+  // Objects outside all cycles that only cycles of this kind lead to. Objects
+  // that several groups lead to count with the first.
   uint64_t hanging_objects = 0, hanging_bytes = 0;
 };
 
 struct Cycles {
-  std::vector<Cycle> cycles;       // the largest first
-  std::vector<CycleGroup> groups;  // the one with most bytes first
-  // All that no other root reaches: the circles, what hangs on them, and what
-  // C code alone holds.
+  std::vector<Cycle> cycles;       // largest first
+  std::vector<CycleGroup> groups;  // most bytes first
+  // Everything that no other root reaches: the cycles, what they lead to, and
+  // what only C code holds.
   uint64_t objects = 0, size_bytes = 0;
 };
 
-// The circles among what the root reaches through kNotReached alone.
+// Finds cycles among the objects that the root reaches only through
+// kNotReached.
 Cycles FindCycles(const ObjectGraph& graph);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Strings and bytes that are there several times.
+// Finds strings and bytes objects with equal values.
 #ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_DUPLICATES_H_
 #define PYMEMRUN_READERS_OBJECTS_FINDINGS_DUPLICATES_H_
 
@@ -12,14 +12,14 @@ namespace pymemrun {
 
 // Equal objects of one type.
 struct Duplicates {
-  NodeId first;  // of them in the file
+  NodeId first;  // the first in the file
   uint64_t count;
-  uint64_t size_bytes;    // of all
-  uint64_t saving_bytes;  // if one served for all: of all without the largest
+  uint64_t size_bytes;    // of all of them
+  uint64_t saving_bytes;  // of all but the largest
 };
 
-// Those that there are at least two of, the largest saving first. Texts that
-// are cut are equal when their lengths and hashes are, too.
+// Values that occur at least twice, the largest saving first. Texts that were
+// cut count as equal if their lengths and hashes are, too.
 std::vector<Duplicates> FindDuplicates(const ObjectGraph& graph,
                                        const NodeFilter& filter);
 

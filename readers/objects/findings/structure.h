@@ -1,4 +1,4 @@
-// The nodes that any program has, and that hold all others.
+// The nodes that every program has, and that hold all others.
 #ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_STRUCTURE_H_
 #define PYMEMRUN_READERS_OBJECTS_FINDINGS_STRUCTURE_H_
 
@@ -9,13 +9,12 @@
 
 namespace pymemrun {
 
-// Synthetic nodes, modules, frames, and their dictionaries.
+// Marks synthetic nodes, modules, frames, and their dictionaries.
 std::vector<bool> StructureNodes(const ObjectGraph& graph);
 
-// By node: who holds it, that is the topmost of what dominates it that is no
-// structure; itself, where nothing else does. Of what only the cycle collector
-// knows of it is the group of that. kNoNode of structure and of what the root
-// does not reach.
+// By node: its holder, the topmost of its dominators that is not structure, or
+// the node itself. For objects that only the cycle collector knows, the holder
+// is their group. kNoNode for structure, and for what the root does not reach.
 std::vector<NodeId> HoldersOf(ObjectAnalysis* analysis);
 
 }  // namespace pymemrun

@@ -17,32 +17,31 @@ namespace pymemrun {
 // The edges of a chain from the root to a node, in order.
 using Chain = std::vector<uint32_t>;
 
-// Of the chains from the root to `node` the shortest, at most `count`, shortest
-// first; of equally long ones in the order of the file. No chain comes to a
-// node twice. Weak references are in none. Empty: nothing keeps it alive, or it
-// is the root. `distances`: what Distances() gave; empty: they are found.
+// The shortest chains from the root to `node`, at most `count`, shortest first;
+// chains of equal length are in the order of the file. No chain visits a node
+// twice, or has weak references. Empty if nothing keeps the node alive, or it
+// is the root. `distances`: the result of Distances(); empty: computes it.
 std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count,
                                   absl::Span<const uint32_t> distances = {});
 
-// How many references each node is away from the root; kNoNode: it is not
-// reached.
+// The number of references from the root to each node; kNoNode: not reached.
 std::vector<uint32_t> Distances(const ObjectGraph& graph);
 
-// The same of many nodes, one chain each: ShortestChains()'s first. But what a
-// module has is reached by the module where there is such a chain: not by a
-// frame or a function whose globals these are. 4 bytes for each node, and none
-// for parents. Goes no farther from the root than it is asked to. Not thread
-// safe.
+// One chain for each of many nodes: the first of ShortestChains(). But what a
+// module has is reached through the module, if there is such a chain, rather
+// than through a frame or function with these globals. Memory: 4 bytes for each
+// node, without parents. Searches no farther from the root than needed. Not
+// thread safe.
 class RootChains {
  public:
-  // The graph must outlive it, and so must `last_edges`: of each node what
-  // LastEdgeTo() gave; empty: they are found.
+  // `last_edges`: LastEdgeTo() of each node; empty: computes it. It and the
+  // graph must outlive the object.
   explicit RootChains(const ObjectGraph& graph,
                       absl::Span<const uint32_t> last_edges = {});
   Chain To(NodeId node);
-  // The last edge of the node's chain; kNoChainEdge: it has none.
+  // The last edge of the node's chain; kNoChainEdge: there is none.
   static constexpr uint32_t kNoChainEdge = ~uint32_t{0};
   uint32_t LastEdgeTo(NodeId node);
 
@@ -51,18 +50,18 @@ class RootChains {
   void Follow(uint32_t edge, std::vector<NodeId>* next);
 
   const ObjectGraph& graph_;
-  GrownArray<uint32_t> edge_to_;   // the last of each node's chain, so far
-  std::vector<NodeId> level_;      // the nodes that were found last
-  std::vector<uint32_t> globals_;  // edges to them, for later
+  GrownArray<uint32_t> edge_to_;   // last edge of each node's chain so far
+  std::vector<NodeId> level_;      // the nodes found last
+  std::vector<uint32_t> globals_;  // edges to globals, to follow later
 };
 
-// Whether each node is reached from the root. `without`: when these nodes are
-// not there; empty: none.
+// By node: whether the root reaches it. `without`: nodes to ignore; empty:
+// none.
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,
                                const std::vector<bool>& without = {});
 
-// "sys.modules['app'].CACHE['key']", as an expression as far as it is one. Of a
-// long chain the middle is left out.
+// "sys.modules['app'].CACHE['key']", a Python expression as far as possible.
+// The middle of a long chain is left out.
 std::string ChainText(const ObjectGraph& graph, const Chain& chain);
 
 }  // namespace pymemrun

@@ -15,7 +15,8 @@
 
 namespace pymemrun {
 
-// The name of the root's reference to what only the cycle collector knows of.
+// The name of the root's reference to the objects that only the cycle collector
+// knows.
 inline constexpr char kNotReached[] = "gc tracked, not reached";
 
 // Fills a graph from the records of a dump. Not thread safe.
@@ -31,23 +32,23 @@ class DumpLoader : public RecordVisitor {
   bool OnReferences(const ObjectReference* references, size_t count) override;
   void OnObjectsEnd(const ObjectsEnd& end) override;
   void OnDamage(const StreamReader::Damage& damage) override;
-  // Who is to be told of damage; null: nobody.
+  // Receives damage; null: it is not reported.
   void TellDamage(DamageTeller* teller) { teller_ = teller; }
-  // Refuses more objects and references than a file of so many bytes can be
-  // expected to hold. `source` must outlive the loading.
+  // Rejects more objects and references than a file of this size can hold.
+  // `source` must outlive the loading.
   void BoundBy(const FdSource* source) { source_ = source; }
-  // To be called when all was read. Fails when there is too much, or nothing.
+  // To be called after reading. Fails if there is too much, or nothing.
   absl::Status Finish();
 
  private:
-  // Nodes that the file has from this number on, up to the next such.
+  // Nodes that the file numbers consecutively from this number on.
   struct Stretch {
     uint64_t number;
     uint64_t end;
     NodeId node;
   };
   NodeId NodeOf(uint64_t number) const;
-  // False: with `more` objects and references there are too many.
+  // Returns false if `more` objects and references would be too many.
   bool MayHold(size_t more);
 
   ObjectGraph& graph_;
@@ -58,18 +59,17 @@ class DumpLoader : public RecordVisitor {
   bool has_begin_ = false;
 };
 
-// Says how the dump ended, where it did not end well.
+// Prints how the dump ended, unless it is complete.
 void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
                 const Console& console);
 
-// Loads the dump at `path`, as far as it can be read. Fails when nothing can
-// be.
+// Loads the dump at `path` as far as it can be read. Fails if nothing can be.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
     const std::string& path);
 
-// The same; says what is wrong.
-// Null: nothing could be read. *code becomes what the program is to exit with.
-// Without `details` the graph has types and sizes alone.
+// The same, but prints what is wrong. Returns null if nothing could be read;
+// *code becomes the exit status. Without `details` the graph has only types and
+// sizes.
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
                                          const Console& console, int* code,
                                          bool details = true);

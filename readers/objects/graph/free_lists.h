@@ -1,4 +1,5 @@
-// Objects whose memory CPython keeps when they go, for the next of their type.
+// Objects whose memory CPython keeps after they are freed, for the next of
+// their type.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_FREE_LISTS_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_FREE_LISTS_H_
 
@@ -8,21 +9,22 @@
 
 namespace pymemrun {
 
-// Says which objects may lie in a block that an earlier object was allocated
-// with: then what allocated the block need not be what made the object.
+// Finds objects that may be in a block allocated for an earlier object. The
+// allocation of the block is then not that of the object.
 class FreeLists {
  public:
-  // All nodes must be there. The graph must outlive it. Of a dump that names no
-  // CPython, each type counts that has such a list in some version.
+  // REQUIRES: the graph has all nodes, and outlives this object. If the dump
+  // does not name its CPython version, types with a free list in any version
+  // count.
   explicit FreeLists(const ObjectGraph* graph);
 
   bool MayHold(NodeId node) const;
-  // The same of the block beside it.
+  // The same for the block beside the node.
   bool MayHoldBeside(NodeId node, const BesideBlock& beside) const;
 
  private:
   const ObjectGraph& graph_;
-  std::vector<bool> types_;  // by type: its objects have a list
+  std::vector<bool> types_;  // by type: its objects have a free list
 };
 
 }  // namespace pymemrun

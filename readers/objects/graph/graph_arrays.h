@@ -1,4 +1,4 @@
-// The arrays that an object graph is: in memory, or in a mapped index.
+// The arrays that make up an object graph, in memory or in a mapped index.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_GRAPH_ARRAYS_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_GRAPH_ARRAYS_H_
 
@@ -14,12 +14,12 @@
 
 namespace pymemrun {
 
-// An array that grows without being copied, or one that lies elsewhere, such as
-// in a mapped file: what an ObjectGraph is made of. A std::vector would take
-// twice the memory each time it grows.
-
-// By realloc(), which moves large blocks by their pages. Throws std::bad_alloc
-// as vectors do. Not thread safe.
+// An array that grows without being copied, or a view of one elsewhere, such as
+// in a mapped file. A std::vector would need twice the memory whenever it
+// grows.
+//
+// Grows by realloc(), which moves the pages of large blocks. Throws
+// std::bad_alloc as vectors do. Not thread safe.
 template <typename T>
 class GrownArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -37,8 +37,8 @@ class GrownArray {
     return *this;
   }
 
-  // From now on it is these values, which must outlive it and are not changed.
-  // REQUIRES: it is empty, and stays as it is from here on.
+  // Becomes a view of `values`, which must outlive it; they are not changed.
+  // REQUIRES: it is empty, and is not changed from now on.
   void Borrow(absl::Span<const T> values) {
     data_ = const_cast<T*>(values.data());
     size_ = values.size();
@@ -65,7 +65,7 @@ class GrownArray {
     for (size_t i = 0; i < count; ++i) data_[size_ + i] = values[i];
     size_ += count;
   }
-  // New ones are not set.
+  // New elements are not initialised.
   void resize(size_t size) {
     if (size > capacity_) Grow(size);
     size_ = size;
@@ -85,16 +85,16 @@ class GrownArray {
 
   T* data_ = nullptr;
   size_t size_ = 0;
-  size_t capacity_ = 0;  // 0: the values are not its own
+  size_t capacity_ = 0;  // 0: the values are borrowed
 };
 
-// A block that holds bytes of an object beside its own, as the items of a list.
+// A second block of an object, beside its own: for example a list's items.
 struct BesideBlock {
   uint64_t address = 0;
-  uint64_t bytes = 0;  // part of the object's size; 0: the dump tells of none
+  uint64_t bytes = 0;  // part of the object's size; 0: unknown block
 };
 
-// One for some of the nodes, by rising node. Not thread safe.
+// Blocks of some of the nodes, by ascending node. Not thread safe.
 struct BesideBlocks {
   void Add(uint32_t node, const BesideBlock& block) {
     nodes.push_back(node);
@@ -104,7 +104,7 @@ struct BesideBlocks {
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
   BesideBlock operator[](uint32_t i) const { return {addresses[i], bytes[i]}; }
-  // Which of them is this node's; size(): none.
+  // The index of the node's block; size(): it has none.
   uint32_t Find(uint32_t node) const {
     const uint32_t* const found =
         std::lower_bound(nodes.begin(), nodes.end(), node);
@@ -121,7 +121,7 @@ struct BesideBlocks {
   GrownArray<uint64_t> addresses, bytes;
 };
 
-// Not thread safe while it is filled.
+// Not thread safe while it is being filled.
 struct GraphArrays {
   static constexpr uint32_t kLargeSize = ~uint32_t{0};
   static constexpr uint32_t kDetailsStep = 32;
@@ -131,20 +131,20 @@ struct GraphArrays {
   GrownArray<uint32_t> sizes;  // kLargeSize: it is in large_sizes
   GrownArray<uint32_t> types;
   GrownArray<uint8_t> flags;
-  GrownArray<uint32_t> first_edges;  // and one more
-  // A value for each reference, in the order of the nodes they come from.
+  GrownArray<uint32_t> first_edges;  // with one element more
+  // A value for each reference, in the order of the source nodes.
   GrownArray<uint32_t> targets;
   GrownArray<uint8_t> kinds;
   GrownArray<uint32_t> names;
-  // Of some nodes, by rising node.
+  // For some of the nodes, by ascending node.
   GrownArray<uint32_t> large_nodes;
   GrownArray<uint64_t> large_sizes;
   BesideBlocks besides;
-  // Details of nodes, one behind the other (AppendNodeDetails), and where those
-  // of each kDetailsStep-th node begin.
+  // The details of nodes, one after the other (AppendNodeDetails), and the
+  // offset of those of every kDetailsStep-th node.
   GrownArray<char> details;
   GrownArray<uint64_t> details_at;
-  // The names of references, and where each ends.
+  // The names of references, and the offset of the end of each.
   GrownArray<char> name_bytes;
   GrownArray<uint64_t> name_ends;
 

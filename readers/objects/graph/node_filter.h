@@ -1,4 +1,4 @@
-// --where: which objects a report is about.
+// --where: which objects a report shows.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_NODE_FILTER_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_NODE_FILTER_H_
 
@@ -12,17 +12,16 @@
 
 namespace pymemrun {
 
-// Conditions that an object meets all of. Synthetic nodes meet none.
+// A conjunction of conditions on an object. Synthetic nodes meet none.
 class NodeFilter {
  public:
-  // "type=dict", "module!=app.*", "value=GET *", "line=cache.py:4",
-  // "size>=1M", "length<10". Text is matched as a pattern of * ? [...]; a type
-  // also by its name alone, without its module; a line without its folder.
-  // Fails with what is wrong.
+  // Adds "type=dict", "module!=app.*", "value=GET *", "line=cache.py:4",
+  // "size>=1M" or "length<10". Text is a pattern with * ? [...]. A type may be
+  // given without its module, and a line without its folder. Fails with what is
+  // wrong.
   absl::Status Add(absl::string_view condition);
   bool any() const { return !conditions_.empty(); }
-  // Whether it needs to know allocations. Where one is not known nothing is
-  // said of the line.
+  // Whether it needs allocations. An unknown line meets no condition.
   bool has_line() const;
 
   bool Matches(const ObjectGraph& graph, NodeId node) const;
@@ -44,7 +43,7 @@ class NodeFilter {
   std::vector<Condition> conditions_;
 };
 
-// Whether `type` is named so: as a pattern, with its module or without.
+// Whether `pattern` matches the type's name, with its module or without.
 bool TypeMatches(const ObjectGraph& graph, uint32_t type,
                  const std::string& pattern);
 

@@ -1,6 +1,6 @@
-// The object graph of a dump: arrays of nodes, and of references in the order
-// of the nodes they come from. A loader fills them, or they lie in an index;
-// analyses read them.
+// The object graph of a dump: arrays of nodes, and of references ordered by
+// their source. A loader fills them, or they are in an index; analyses read
+// them.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_OBJECT_GRAPH_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_OBJECT_GRAPH_H_
 
@@ -21,18 +21,20 @@
 
 namespace pymemrun {
 
-// Where and when the objects of a dump were allocated, as far as it is known.
-// What knows it is in readers/objects/blocks.
+// Where and when objects of a dump were allocated, if it is known. The
+// implementations are in readers/objects/blocks.
 
-// Of an object's own block. Where it is not sure that this made the object, of
-// the block beside it, which holds a list's items: of its last enlargement.
+// The allocation of an object. It is that of the object's own block, unless it
+// is uncertain that the block was allocated for it. Then it is the last
+// enlargement of the block beside it, which holds a list's items.
 struct NodeAllocation {
-  uint32_t stack = 0;   // ids of the run's index
-  uint32_t thread = 0;  // as the thread was called then
+  uint32_t stack = 0;   // id in the run's index
+  uint32_t thread = 0;  // id of the thread with its name at that time
   // Nothing: before the process was forked.
   std::optional<uint64_t> time_us;
   bool is_beside = false;
-  // False: an earlier object may have been made in that block, see FreeLists.
+  // False: the block may have been allocated for an earlier object, see
+  // FreeLists.
   bool is_sure = true;
 };
 
@@ -40,46 +42,47 @@ class NodeAllocations {
  public:
   virtual ~NodeAllocations() = default;
 
-  // Nothing: it is not known.
+  // Returns nothing if it is unknown.
   virtual std::optional<NodeAllocation> Of(NodeId node) const = 0;
-  // The number of the line of the user's own code that allocated it; 0: it is
-  // not known.
+  // The number of the own line that allocated the node; 0: unknown.
   virtual uint32_t LineOf(NodeId node) const = 0;
-  // The same where it is sure that this line made it; else 0.
+  // The same if it is certain that this line made the object; otherwise 0.
   uint32_t SureLineOf(NodeId node) const {
     const auto allocation = Of(node);
     return allocation.has_value() && allocation->is_sure ? LineOf(node) : 0;
   }
-  // "/app/cache.py:4 fill"; "" of 0.
+  // "/app/cache.py:4 fill"; "" for 0.
   virtual const std::string& LineText(uint32_t line) const = 0;
-  // Names of stacks and threads.
+  // Resolves ids of stacks and threads.
   virtual const RunIndex& index() const = 0;
-  // Not every allocation was recorded.
+  // Only a sample of allocations was recorded.
   virtual bool sampled() const = 0;
 };
 
-// Not thread safe while it is filled.
+// Not thread safe while it is being filled.
 class ObjectGraph {
  public:
   ObjectGraph();
 
-  // Instead of all that fills it but AddType(). REQUIRES: the arrays fit
-  // together, as OpenIndex() checks.
+  // Sets all arrays at once; only AddType() is needed besides. REQUIRES: the
+  // arrays are consistent, as OpenIndex() checks.
   void TakeArrays(GraphArrays arrays);
 
   // Leaves out details of nodes and names of references. To be called first.
   void OmitDetails() { omits_details_ = true; }
-  // Nodes in their order. References may come in any, after their node.
+  // Nodes come in their order. References come in any order, after their
+  // source.
   void AddType(const ObjectTypeDef& type);
-  // Gives its id.
+  // Returns the name's id.
   uint32_t AddName(absl::string_view text);
   void AddNode(const ObjectNode& node);
-  // `target` may come later. Fails when there are too many.
+  // `target` may be added later. Fails if there are too many.
   absl::Status AddReference(const ObjectReference& reference);
-  // After all, and after more references: puts late ones in their place, and
-  // leaves out those to nodes that never came.
+  // To be called after everything was added, and again after more references.
+  // Sorts references into place, and drops those to nodes that were never
+  // added.
   void Finish();
-  // Gives each target that came so far the number that `map` says.
+  // Renumbers the targets added so far by `map`.
   template <typename Map>
   void MapTargets(Map map) {
     for (NodeId& target : arrays_.targets) target = map(target);
@@ -88,7 +91,7 @@ class ObjectGraph {
   DumpFacts& facts() { return facts_; }
   const DumpFacts& facts() const { return facts_; }
   NodeId nodes() const { return static_cast<NodeId>(arrays_.types.size()); }
-  // Without synthetic ones.
+  // Without synthetic nodes.
   uint64_t objects() const { return objects_; }
   uint64_t references() const { return arrays_.targets.size(); }
   uint64_t total_bytes() const { return total_bytes_; }
@@ -104,15 +107,15 @@ class ObjectGraph {
   NodeDetails details(NodeId node) const;
   void SetType(NodeId node, uint32_t type);
 
-  // Types by id, 0 is one that is not known.
+  // Types by id; 0 is an unknown type.
   const std::vector<ObjectTypeDef>& types() const { return types_; }
   // "dict", "queue.Queue".
   const std::string& type_name(uint32_t type) const {
     return type_names_[type];
   }
 
-  // The references of a node are those from first_edge(node) on, up to
-  // first_edge(node + 1).
+  // The edges of a node are numbered from first_edge(node) up to, but not
+  // including, first_edge(node + 1).
   uint32_t first_edge(NodeId node) const { return arrays_.first_edges[node]; }
   uint32_t degree(NodeId node) const {
     return first_edge(node + 1) - first_edge(node);
@@ -122,14 +125,14 @@ class ObjectGraph {
   EdgeKind kind(uint32_t edge) const {
     return static_cast<EdgeKind>(arrays_.kinds[edge]);
   }
-  // Empty: it has none.
+  // Empty: it has no name.
   absl::string_view edge_name(uint32_t edge) const {
     return name(name_id(edge));
   }
   uint32_t name_id(uint32_t edge) const {
     return omits_details_ ? 0 : arrays_.names[edge];
   }
-  // Names by id, 0 is the empty one.
+  // Names by id; 0 is the empty name.
   uint32_t name_count() const {
     return static_cast<uint32_t>(arrays_.name_ends.size());
   }
@@ -138,10 +141,10 @@ class ObjectGraph {
     const uint64_t begin = id == 0 ? 0 : arrays_.name_ends[id - 1];
     return {arrays_.name_bytes.data() + begin, arrays_.name_ends[id] - begin};
   }
-  // Those of details and names are empty where these were omitted.
+  // Arrays of details and names are empty if these were omitted.
   const GraphArrays& arrays() const { return arrays_; }
 
-  // Null: nothing is known of allocations.
+  // Null: allocations are unknown.
   const NodeAllocations* allocations() const { return allocations_.get(); }
   void TakeAllocations(std::unique_ptr<NodeAllocations> allocations) {
     allocations_ = std::move(allocations);
@@ -165,7 +168,7 @@ class ObjectGraph {
   std::vector<ObjectReference> late_;
   uint64_t objects_ = 0, total_bytes_ = 0;
   std::unique_ptr<NodeAllocations> allocations_;
-  mutable std::vector<NodeId> by_address_;  // made when it is asked for
+  mutable std::vector<NodeId> by_address_;  // built when it is first needed
   mutable int finds_ = 0;
 };
 

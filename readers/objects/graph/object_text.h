@@ -1,5 +1,5 @@
-// What people read of an object and of a reference. Strings here are bytes from
-// the file; what prints them makes them harmless.
+// Text for people about objects and references. Strings are bytes from the
+// file: escape them before printing.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_OBJECT_TEXT_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_OBJECT_TEXT_H_
 
@@ -10,28 +10,27 @@
 
 namespace pymemrun {
 
-// "0x7f3a1c2d", as Python shows addresses; "" of synthetic nodes.
+// "0x7f3a1c2d", as in Python; "" for synthetic nodes.
 std::string AddressText(const ObjectGraph& graph, NodeId node);
-// The type's name; of a group its own: "modules".
+// The type's name; for a group its own name: "modules".
 std::string KindText(const ObjectGraph& graph, NodeId node);
-// A value as repr() would show it, cut at what the dump has: "'abc'", "12",
-// "main.py:15 handle"; empty: nothing is known.
+// A value as repr() shows it, as far as the dump has it: "'abc'", "12",
+// "main.py:15 handle"; empty: unknown.
 std::string ValueText(const ObjectGraph& graph, NodeId node);
 // "Cache 0x7f3a1c2d", "str 0x... 'abc'".
 std::string NodeText(const ObjectGraph& graph, NodeId node);
 
-// A reference as an expression would have it: ".name", "['key']", "[3]",
-// "key", ".__class__", "local x".
+// A reference as a part of an expression: ".name", "['key']", "[3]", "key",
+// ".__class__", "local x".
 std::string EdgeText(const ObjectGraph& graph, uint32_t edge);
-// The kind's word for machines: "attribute", "value".
+// The name of the kind, for machines: "attribute", "value".
 std::string EdgeKindName(EdgeKind kind);
 
-// The node that is the key of the value that this reference leads to, or
-// kNoNode.
+// The key of the dictionary entry whose value this reference is, or kNoNode.
 NodeId KeyOf(const ObjectGraph& graph, uint32_t edge);
 
-// A node by what a user wrote: an address, "0x7f..." or decimal, or "#12", its
-// number. kNoNode: the dump has no such node.
+// Finds a node by its address ("0x7f..." or decimal) or its number ("#12").
+// kNoNode: the dump has no such node.
 NodeId NodeByText(const ObjectGraph& graph, absl::string_view text);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// The references of a graph backwards: who refers to a node.
+// The references of a graph in reverse: who refers to a node.
 #ifndef PYMEMRUN_READERS_OBJECTS_GRAPH_PARENTS_H_
 #define PYMEMRUN_READERS_OBJECTS_GRAPH_PARENTS_H_
 
@@ -10,17 +10,18 @@
 
 namespace pymemrun {
 
-// 4 bytes for each node, and for each reference. Immutable; the graph may go.
+// Memory: 4 bytes for each node and for each reference. Immutable. Does not
+// need the graph after construction.
 class Parents {
  public:
   using Edges = absl::Span<const uint32_t>;
 
   explicit Parents(const ObjectGraph& graph);
-  // Those that lie in an index, which must outlive it. `first` has a value for
-  // each node, and one more.
+  // Uses the arrays of an index, which must outlive it. `first` has one value
+  // more than there are nodes.
   Parents(absl::Span<const uint32_t> first, absl::Span<const uint32_t> edges);
-  // The edges that lead to the node, weak ones too, in the order of the nodes
-  // that they come from: ObjectGraph::SourceOf(). Valid as long as this.
+  // The edges to the node, including weak ones, in the order of their source
+  // nodes (ObjectGraph::SourceOf()). Valid as long as this object.
   Edges EdgesTo(NodeId node) const {
     return {edges_.data() + first_[node], count(node)};
   }

@@ -1,4 +1,5 @@
-// A dump for a command: by its index where there is one, else as a whole.
+// Loads a dump for a command: through its index if there is one, otherwise
+// whole.
 #ifndef PYMEMRUN_READERS_OBJECTS_INDEX_LOAD_DUMP_H_
 #define PYMEMRUN_READERS_OBJECTS_INDEX_LOAD_DUMP_H_
 
@@ -11,20 +12,20 @@
 
 namespace pymemrun {
 
-// Of a folder the dumps in it, those of one run in the order of their numbers;
-// else the path alone. So is a folder without any.
+// The dumps in a folder, those of one run in the order of their numbers. For
+// any other path, and a folder without dumps: the path.
 std::vector<std::string> DumpsOf(const std::string& path);
 
-// What is wrong with a folder without any.
+// The message for a folder without dumps.
 inline constexpr char kNoDumps[] =
     "expected dumps (*.obj.pb) in this folder, found none";
 
-// Where the index of a dump is, unless it was put elsewhere: "run.obj.pb.idx".
+// The default path of a dump's index: "run.obj.pb.idx".
 std::string IndexPath(const std::string& dump);
 
-// As LoadObjects(). `index`: the file to use if it is the dump's index; empty:
-// none. Where it is not, that is said, and the dump is loaded. That it is not
-// there is said if it `is_named`.
+// Like LoadObjects(). `index`: the index to use; empty: none. If it does not
+// fit the dump, prints that and loads the dump. If the file is missing, prints
+// that only if it `is_named`.
 std::unique_ptr<ObjectAnalysis> LoadDump(const std::string& path,
                                          const std::string& index,
                                          bool is_named, bool details,

@@ -16,7 +16,6 @@
 namespace pymemrun {
 
 // What one column of a lane is made of, while it is being added up.
-
 struct LaneTally {
   static constexpr uint32_t kNone = UINT32_MAX;
   // Names that are told apart. The others count for the last of these.

@@ -45,7 +45,6 @@ class CallFilter {
 
 // Which calls that changed RSS are shown as peaks, and how. All reports that
 // number peaks use it, so that a number means the same call in all of them.
-
 struct PeakRule {
   uint64_t min_bytes = 200 << 10;  // a larger growth or shrinkage is a peak
   // A peak is kept only if it differs from the last one kept by more than both.

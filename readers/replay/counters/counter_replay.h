@@ -14,11 +14,9 @@
 
 namespace pymemrun {
 
-// One counter over time.
-
 using CounterPoint = TimedValue;
 
-// Not thread safe.
+// One counter over time. Not thread safe.
 class CounterSeries {
  public:
   enum class Look {

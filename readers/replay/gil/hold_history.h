@@ -62,10 +62,8 @@ class HoldHistory {
   uint64_t next_ = 0;           // how many were added
 };
 
-// Pauses of a free-threaded interpreter: one thread stops all others, for
-// example to collect garbage.
-
-// The pauses that a thread caused at one place.
+// The pauses that a thread caused at one place. In a free-threaded interpreter
+// one thread stops all others, for example to collect garbage.
 struct StopSums {
   uint64_t stops = 0;
   // From the moment at which it asked, or the first thread stood still, until

@@ -82,8 +82,6 @@ class ProfileTable {
   std::vector<ProfiledPlace> rows_;  // by number of the place
 };
 
-// The table of `pymemreport top`.
-
 // What tracing itself costs: at most these bytes of memory (0: unknown), and
 // the objects that it made the interpreter allocate (RunFacts::MadeObjects).
 struct OwnCost {

@@ -93,8 +93,6 @@ class PageMap {
   mutable std::vector<Node*> path_;  // from the root to found_
 };
 
-// Who a resident page is charged to.
-
 // The code that made RSS grow. Ids are those of the run file. Stack 0: it is
 // unknown.
 struct WhoRan {

@@ -127,7 +127,6 @@ void AppendGilCell(const Style& style, Column column, const RunView& run,
 }
 
 // The cells of a printed heap event, likewise.
-
 inline absl::string_view HeapWhat(const HeapEvent& event) {
   if (!event.is_free) return "ALLOC";
   switch (event.free_of) {

@@ -24,31 +24,31 @@ struct CatOptions {
   std::vector<std::string> files;
   Format format = Format::kText;
   FilterOptions filter;
-  std::optional<Moment> from, to;  // times are in the filter
+  std::optional<Moment> from, to;  // moments; plain times are in the filter
   std::vector<Column> columns;     // empty: the format's own
   bool with_header = true;
   bool raw_text = false;
   bool follow = false;
   bool net = false;
 
-  // Each file has to be read for them first.
+  // Whether each file must be read for these moments first.
   bool SeekMoments() const {
     return (from.has_value() && from->kind != Moment::kTime) ||
            (to.has_value() && to->kind != Moment::kTime);
   }
-  // Rows are printed with it.
+  // Whether rows are printed with this column.
   bool HasColumn(Column column) const;
 };
 
-// Fills *options. Returns the exit code with which to end at once, see
+// Fills *options. Returns an exit code if the program must end, see
 // ParseArguments().
 std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
                                    const Console& console, CatOptions* options);
 
-// "call,c_return,mark", letters of any case, as FilterOptions::kinds.
+// Parses "call,c_return,mark", in any case, into FilterOptions::kinds.
 absl::StatusOr<uint32_t> ParseKinds(absl::string_view list);
 
-// "calls,marks,heap" into options->calls, marks and extra.
+// Parses "calls,marks,heap" into options->calls, marks and extra.
 absl::Status ParseRecords(absl::string_view list, FilterOptions* options);
 
 }  // namespace pymemrun

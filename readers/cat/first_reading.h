@@ -1,4 +1,4 @@
-// What a file is read for before its rows are printed.
+// What is read from a file before its rows are printed.
 #ifndef PYMEMRUN_READERS_CAT_FIRST_READING_H_
 #define PYMEMRUN_READERS_CAT_FIRST_READING_H_
 
@@ -11,15 +11,16 @@
 
 namespace pymemrun {
 
-// For the column thread_drss_bytes, since page events may stand behind the rows
-// of their time: what threads did in the run, a file at whose begin `fd` is and
-// will be again. `from_us`: see ThreadDrss. Null: it is not known. Damage is
-// left to who reads the rows.
+// For the column thread_drss_bytes: the changes of RSS by threads. Page events
+// may follow the rows of their time, so the whole run is read first. `fd` must
+// be at the file's start, and is there again afterwards. `from_us`: see
+// ThreadDrss. Returns null if the changes are unknown. Damage is reported by
+// the later reading of rows.
 std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us);
 
-// For --from and --to with moments: sets the filter's times. False: there are
-// none, which has been said; *code is what to exit with. Damage is left to who
-// reads the rows.
+// For --from and --to with moments: sets the filter's times. Returns false if
+// there are no such moments, and has printed why; *code is the exit status.
+// Damage is reported by the later reading of rows.
 bool FindTimes(const CatOptions& options, const InputFile& input,
                const Console& console, FilterOptions* filter, int* code);
 

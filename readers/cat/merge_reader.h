@@ -1,4 +1,4 @@
-// Several run files read side by side, their rows handed over in the order of
+// Reads several run files side by side, and prints their rows in the order of
 // wall time. Used by pymemcat for more than one FILE.
 #ifndef PYMEMRUN_READERS_CAT_MERGE_READER_H_
 #define PYMEMRUN_READERS_CAT_MERGE_READER_H_
@@ -19,18 +19,17 @@
 
 namespace pymemrun {
 
-// One file of a merge, read by a thread of its own. That thread waits whenever
-// it has rows or a mark until they have been taken, so that memory is one batch
-// a file; the definitions that it adds to its index are therefore never changed
-// while the merging thread looks at them.
+// One file of a merge, read by a thread of its own. When it has rows or a mark,
+// the thread waits until they have been taken. So memory is one batch for each
+// file, and the index never changes while the merging thread uses it.
 class MergeInput final : public RunPrinter {
  public:
-  // Whether the reading thread has something for the merging thread.
+  // What the reading thread has for the merging thread.
   enum class State { kReading, kItems, kDone };
 
-  // `on_damage` is called on the reading thread. `printer`: the arguments of
-  // RunPrinter. All of them must outlive the input, and so must the plan in
-  // `options`.
+  // `on_damage` is called on the reading thread. `printer`: arguments of
+  // RunPrinter. All of these, and the plan in `options`, must outlive the
+  // input.
   template <typename... Printer>
   MergeInput(ByteSource* source, StreamReader::Options options,
              std::function<void(const StreamReader::Damage&)> on_damage,
@@ -44,21 +43,21 @@ class MergeInput final : public RunPrinter {
   MergeInput& operator=(const MergeInput&) = delete;
 
   void Start();
-  // Waits for the next rows, mark or end. The merging thread's.
+  // Waits for the next rows, mark or end. Called by the merging thread.
   State Wait();
-  // REQUIRES: Wait() gave kItems.
+  // REQUIRES: Wait() returned kItems.
   uint64_t time_ns() const;
-  // Prints what is there up to `until_ns`, and at least one item; `false` when
-  // nothing more is wanted of this file.
+  // Prints the items up to `until_ns`, and at least one. Returns false if
+  // nothing more is needed from this file.
   bool Print(uint64_t until_ns);
-  // Lets the reading thread come to its end without giving anything more.
+  // Lets the reading thread run to its end without handing over anything more.
   void Stop();
 
-  // How the read ended. REQUIRES: Wait() gave kDone.
+  // How the reading ended. REQUIRES: Wait() returned kDone.
   const absl::Status& status() const { return status_; }
   const ReadResult& result() const { return result_; }
 
-  // These wait for the merging thread; what is not overridden does not.
+  // These wait for the merging thread; other methods do not.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
@@ -69,7 +68,7 @@ class MergeInput final : public RunPrinter {
   }
 
  private:
-  // All are null but what is there.
+  // All are null except the one that is there.
   struct Items {
     const Row* rows = nullptr;
     const PageEntry* pages = nullptr;
@@ -105,7 +104,7 @@ class MergeInput final : public RunPrinter {
   ReadResult result_;
 };
 
-// Prints all inputs, merged. Returns when every one has ended.
+// Prints all inputs, merged. Returns when all have ended.
 void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
                  const PrintTarget& target);
 

@@ -10,18 +10,18 @@
 
 namespace pymemrun {
 
-// Rows that a spreadsheet's sheet has, the header's among them.
+// The most rows of a spreadsheet's sheet, including the header.
 inline constexpr uint64_t kSpreadsheetRows = 1048576;
-// Input from this size on is worth a progress line.
+// Input of at least this size gets a progress line.
 inline constexpr uint64_t kProgressBytes = 64 << 20;
 
-// Runs it with `arguments` (without the program's name) and returns the exit
-// code. *interrupted ends --follow.
+// Runs the program with `arguments` (without its name) and returns the exit
+// code. Setting *interrupted ends --follow.
 int RunPymemcat(const std::vector<std::string>& arguments,
                 const Console& console, const std::atomic<bool>* interrupted);
 
-// The N for --every N that keeps the rows below a spreadsheet's limit, or 0
-// where all fit. `most_context`: of context rows before one row.
+// The N for --every N that keeps the rows within a spreadsheet's limit; 0 if
+// all fit. `most_context`: the most context rows before one row.
 uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
                          uint64_t marks, uint64_t most_context);
 

@@ -10,10 +10,9 @@
 namespace pymemrun {
 
 // Copies every readable record of the run, each after its length as a varint.
-// Fails as
-// ReadStream() does: when the source is no run file, or of a newer format.
-// Of `watcher` OnHeader(), OnDamage() and, once the footer has been copied,
-// OnFooter() are called, this with an empty one.
+// Fails as ReadStream() does: if the source is not a run file, or of a newer
+// format. Calls OnHeader() and OnDamage() of `watcher`, and OnFooter(), with an
+// empty footer, after the footer has been copied.
 absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
                      RecordVisitor* watcher, ReadResult* result);
 

@@ -1,7 +1,6 @@
 // Which rows, marks, page and heap events of a run file are printed: pymemcat's
-// re-filters, with the words of the recording ones. A filter asks whether a row
-// is logged (NEXT); its context (PREV) goes with it, whatever the context
-// itself is.
+// filters, which use the words of the recording filters. A filter decides about
+// logged rows (NEXT). The context of a row (PREV) is printed with it.
 #ifndef PYMEMRUN_READERS_CAT_ROW_FILTER_H_
 #define PYMEMRUN_READERS_CAT_ROW_FILTER_H_
 
@@ -17,9 +16,9 @@
 
 namespace pymemrun {
 
-// Shell pattern against the whole of `text`, as Python's fnmatch has it: `*`
-// any characters (also `/`), `?` one character, `[a-z]`, `[!a-z]`. Time is at
-// most the product of both lengths.
+// Matches all of `text` against a shell pattern, as Python's fnmatch does: `*`
+// any characters (including `/`), `?` one character, `[a-z]`, `[!a-z]`. Takes
+// at most the product of both lengths.
 bool GlobMatches(absl::string_view pattern, absl::string_view text);
 
 struct FilterOptions {
@@ -33,26 +32,26 @@ struct FilterOptions {
 
   uint64_t from_us = 0;
   uint64_t to_us = std::numeric_limits<uint64_t>::max();
-  // Any of a list must match; an empty list lets everything pass.
+  // One of a list must match; an empty list lets everything pass.
   std::vector<std::string> threads;    // against "name#id" and "name"
   std::vector<std::string> files;      // the whole path
   std::vector<std::string> functions;  // the function as printed
   uint32_t kinds = kAllKinds;          // bit i: What i
   uint64_t min_drss_bytes = 0;         // of abs(dRSS)
-  uint64_t every = 1;                  // of the rows that pass, each every-th
-  bool calls = true;                   // rows at all
+  uint64_t every = 1;  // prints every N-th of the rows that pass
+  bool calls = true;   // whether rows are printed at all
   bool marks = true;
   ExtraRecords extra;
 
-  // Rows are left out because of their time.
+  // Whether times leave out rows.
   bool HasTimes() const {
     return from_us > 0 || to_us < std::numeric_limits<uint64_t>::max();
   }
-  // No row is left out.
+  // Whether no row is left out.
   bool PassesEverything() const;
 };
 
-// The filter of one file. Not thread safe; options and index must outlive it.
+// The filter of one file. Not thread safe. Options and index must outlive it.
 class RowFilter {
  public:
   RowFilter(const FilterOptions* options, const RunIndex* index)
@@ -61,18 +60,18 @@ class RowFilter {
         passes_everything_(options->PassesEverything()) {}
 
   bool passes_everything() const { return passes_everything_; }
-  // Whether a logged row is printed. Counts for `every`, so ask once.
-  // REQUIRES: !row.context.
+  // Whether a logged row is printed. To be called once for each row, as it
+  // counts for `every`. REQUIRES: !row.context.
   bool PassesNext(const Row& row);
-  // Marks are asked for time, thread and kind only.
+  // Marks are filtered by time, thread and kind only.
   bool PassesMark(const Mark& mark);
-  // Page events are asked for all but dRSS and `every`.
+  // Page events are filtered by all but dRSS and `every`.
   bool PassesPage(const PageEntry& entry);
-  // So are heap events. A free has no place.
+  // The same for heap events. A free has no place.
   bool PassesHeap(const HeapEvent& event);
-  // And events of the GIL. Those without a stack have no place.
+  // The same for events of the GIL. Those without a stack have no place.
   bool PassesGil(const GilEvent& event);
-  // Everything from here on is too late: `to` lies well behind.
+  // Whether everything from this time on is after `to`, with a margin.
   bool IsPast(uint64_t time_us) const;
 
  private:
@@ -80,7 +79,7 @@ class RowFilter {
 
   template <typename Judge>
   bool Remembered(uint32_t id, std::vector<Verdict>* verdicts, Judge judge);
-  // What is no row, apart from its place.
+  // Filters what is not a row, except by its place.
   bool PassesOther(uint64_t time_us, uint32_t kind, uint32_t thread);
   bool HasPlaces() const {
     return !options_.files.empty() || !options_.functions.empty();
@@ -94,7 +93,7 @@ class RowFilter {
   const RunIndex& index_;
   const bool passes_everything_;
   std::vector<Verdict> sites_, threads_,
-      stacks_;  // by id, up to the index's limits
+      stacks_;  // by id, up to the limits of the index
   uint64_t passed_ = 0;
 };
 

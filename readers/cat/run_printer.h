@@ -1,5 +1,5 @@
-// One run file on its way to the output: keeps its definitions, asks the
-// filter, hands what passes to the row writer. pymemcat has one for each file.
+// Prints one run file: keeps its definitions, asks the filter, and gives the
+// row writer what passes. pymemcat has one for each file.
 #ifndef PYMEMRUN_READERS_CAT_RUN_PRINTER_H_
 #define PYMEMRUN_READERS_CAT_RUN_PRINTER_H_
 
@@ -20,11 +20,11 @@
 
 namespace pymemrun {
 
-// Rows may be NEXT and PREV: not every event was logged.
+// Whether rows may be NEXT and PREV, because not every event was logged.
 bool HasContextRows(const Filters& filters);
 
-// Where all printers of one pymemcat print to. Makes the writer when the first
-// row or mark comes, because only then every file's header is known.
+// The output of all printers of a pymemcat command. Creates the writer with the
+// first row or mark, when every file's header is known.
 class PrintTarget {
  public:
   using MakeWriter =
@@ -36,21 +36,21 @@ class PrintTarget {
     options_.with_context = false;
   }
 
-  // A file was opened whose rows are NEXT and PREV. Called by the thread that
-  // reads that file, before it gives its first row.
+  // A file has rows that are NEXT and PREV. Called by the thread that reads the
+  // file, before its first row.
   void ExpectContext() {
     expect_context_.store(true, std::memory_order_relaxed);
   }
-  // The same of rows that know their calls, which have columns of their own.
+  // A file has rows with figures of calls, which have columns of their own.
   void ExpectCalls() { expect_calls_.store(true, std::memory_order_relaxed); }
-  // The writer, its header written.
+  // The writer; its header was written.
   RowWriter* Writer() {
     if (writer_ == nullptr) Start();
     return writer_.get();
   }
   bool ok() const { return output_->ok(); }
 
-  // What was printed, in all files.
+  // Counts over all files.
   uint64_t next_rows = 0;
   uint64_t context_rows = 0;
   uint64_t marks = 0;
@@ -68,24 +68,24 @@ class PrintTarget {
   std::unique_ptr<RowWriter> writer_;
 };
 
-// Not thread safe. Options and target must outlive it.
+// Not thread safe. Options, target and drss must outlive it.
 class RunPrinter : public IndexingVisitor {
  public:
-  // Context rows held back until it is known whether their row is printed;
-  // of more before one row the oldest are left out.
+  // The most context rows that are held back until it is known whether their
+  // row is printed. Before a row with more, the oldest are left out.
   static constexpr size_t kMaxHeldRows = 16384;
 
-  // Must outlive it.
+  // `drss` must outlive it.
   void SetThreadDrss(RowDrss* drss) { view_.thread_drss = drss; }
-  // `net`: subtract the tracer's own bytes.
+  // `net`: subtracts the tracer's own memory.
   RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
              PrintTarget* target);
 
   void OnHeader(const Header& header) override;
-  // Of the kinds of records that are to be printed, one that the run lacks, as
-  // LackText(); empty: none.
+  // A kind of record that is to be printed, but that the run lacks, in the
+  // words of LackText(); empty: none.
   std::string Missing() const;
-  // Stops once the output has failed or no later row can be wanted.
+  // Stops once the output has failed, or no later row can pass.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
@@ -96,7 +96,7 @@ class RunPrinter : public IndexingVisitor {
   }
   bool OnGil(const GilEvent* events, size_t count) override;
 
-  // One row; `false` as from OnRows.
+  // Prints one row; returns false as OnRows() does.
   bool PrintRow(const Row& row);
   bool PrintPage(const PageEntry& entry);
   bool PrintHeap(const HeapEvent& event);
@@ -121,7 +121,7 @@ class RunPrinter : public IndexingVisitor {
   uint64_t context_run_ = 0;  // context rows printed since then
   std::vector<Row> held_;
   HeapWeights weights_;
-  uint32_t rates_ = 0;  // the number of those in force
+  uint32_t rates_ = 0;  // number of the current rates
 };
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// Arguments of Python's, where one of a wrong type is told in a sentence of its
-// own: pybind11 would list its signatures.
+// Python arguments: a wrong type raises an error in one sentence, where
+// pybind11 would list signatures.
 #ifndef PYMEMRUN_READERS_PYTHON_ARGUMENTS_H_
 #define PYMEMRUN_READERS_PYTHON_ARGUMENTS_H_
 
@@ -18,20 +18,20 @@ namespace pymemrun {
 struct TextArgument {
   std::string text;
 };
-// A whole number, what is beyond an int64_t as the nearest.
+// An int; values beyond int64_t become the nearest one.
 struct WholeArgument {
   int64_t number = 0;
 };
 
 [[noreturn]] void RaiseExpected(const char* expected, pybind11::handle found);
 int64_t WholeNumberOf(pybind11::handle found);
-// How many rows are wanted; `all` for None.
+// The number of rows wanted; `all` for None.
 uint64_t LimitOf(pybind11::handle limit, uint64_t all);
 
-// A path as the system takes it.
+// A path as bytes for the system.
 std::string PathBytes(pybind11::handle path);
-// Raises as open() does where a file cannot be opened, else ValueError with a
-// text that names the file.
+// Raises what open() does if a file cannot be opened, otherwise ValueError with
+// a text that names the file.
 [[noreturn]] void RaiseOf(const absl::Status& status, pybind11::handle path);
 
 }  // namespace pymemrun

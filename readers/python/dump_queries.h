@@ -1,4 +1,5 @@
-// What Python code asks of a whole dump: SQL, arrays, and what would return.
+// Queries of a whole dump for Python code: SQL, arrays, and what freeing
+// objects would return.
 #ifndef PYMEMRUN_READERS_PYTHON_DUMP_QUERIES_H_
 #define PYMEMRUN_READERS_PYTHON_DUMP_QUERIES_H_
 
@@ -14,16 +15,14 @@ void DefineQueries(pybind11::module_* module,
                    pybind11::class_<ObjectDump>* dump,
                    pybind11::class_<DumpedObject>* object);
 
-// What Python code asks of all that an object refers to, directly or not: names
-// that Meliae's users know.
-
-// The object and all that it refers to, without types, weak references and what
-// only `excluding` leads to: an iterable of addresses and objects. The nearest
-// first.
+// The object and everything it refers to, directly or not, nearest first.
+// Leaves out types, weak references, and what only `excluding`, an iterable of
+// addresses and objects, leads to.
 std::vector<NodeId> ReachedFrom(const DumpedObject& object,
                                 const pybind11::object& excluding);
 
-// Adds iter_recursive_refs(), compute_total_size() and all().
+// Adds iter_recursive_refs(), compute_total_size() and all(): names from
+// Meliae.
 void DefineWalks(pybind11::class_<DumpedObject>* object);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// The iterator that Run.events() gives.
+// The iterator returned by Run.events().
 #ifndef PYMEMRUN_READERS_PYTHON_EVENT_RECORDS_H_
 #define PYMEMRUN_READERS_PYTHON_EVENT_RECORDS_H_
 
@@ -19,7 +19,7 @@
 
 namespace pymemrun {
 
-// A run file's events one after the other, for who asks for them.
+// The kinds of events to return.
 struct EventKinds {
   bool calls = false, marks = false, pages = false, heap = false, gil = false;
 };
@@ -36,17 +36,17 @@ struct MarkEvent {
 using Event =
     std::variant<Row, WeighedHeapEvent, PageEntry, MarkEvent, GilEvent>;
 
-// In the order of the file. Not thread safe.
+// Reads events in the order of the file, one by one. Not thread safe.
 class EventStream final : public IndexingVisitor {
  public:
   EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds);
-  // The next event, valid until the next call; null after the last. Raises as
-  // RunFile::Read(). Raises ValueError when a signal's handler, or another
-  // thread, asks for an event while one is read.
+  // Returns the next event, valid until the next call; null after the last one.
+  // Raises as RunFile::Read() does. Raises ValueError if a signal handler, or
+  // another thread, asks for an event while one is being read.
   const Event* Next();
   uint64_t page_bytes() const { return page_bytes_; }
-  // What the threads of rows did; null: it is not known. Of each row it is to
-  // be taken once, in their order.
+  // The changes of RSS by rows' threads; null: unknown. To be taken once for
+  // each row, in their order.
   RowDrss* threads() const { return threads_.get(); }
 
  private:
@@ -67,16 +67,16 @@ class EventStream final : public IndexingVisitor {
   bool asked_threads_ = false;
   std::unique_ptr<ThreadDrss> threads_;
   HeapWeights weights_;
-  uint32_t rate_ = 0;          // number of the rates in force
-  std::vector<Event> events_;  // those of one record
+  uint32_t rate_ = 0;          // number of the current rates
+  std::vector<Event> events_;  // of one record
   size_t next_ = 0;
 };
 
-// All of it needs the GIL.
+// All of it requires the GIL.
 class EventRecords {
  public:
   EventRecords(std::shared_ptr<const RunFile> file, EventKinds kinds);
-  // A Row, Allocation, Free, Page, Mark or Gil; raises StopIteration.
+  // Returns a Row, Allocation, Free, Page, Mark or Gil; raises StopIteration.
   pybind11::object Next();
 
  private:
@@ -93,8 +93,8 @@ class EventRecords {
       unmap_{"Unmap"}, page_{"Page"}, mark_{"Mark"}, gil_{"Gil"};
 };
 
-// From names such as "heap": an iterable of them, or one str with commas; None:
-// all. Raises ValueError for others.
+// Parses names such as "heap": an iterable of them, or one str with commas;
+// None: all. Raises ValueError for unknown names.
 EventKinds EventKindsOf(pybind11::handle names);
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// What a Run answers about the heap.
+// What a Run returns about the heap.
 #ifndef PYMEMRUN_READERS_PYTHON_HEAP_ANSWERS_H_
 #define PYMEMRUN_READERS_PYTHON_HEAP_ANSWERS_H_
 
@@ -17,31 +17,31 @@
 
 namespace pymemrun {
 
-// All of this needs the GIL, and lets it go while the file is read. Raises
-// ValueError for arguments that make no sense and for runs without heap events.
+// All of this requires the GIL, and releases it while the file is read. Raises
+// ValueError for invalid arguments, and for runs without heap events.
 
-// Of a file that outlives it.
+// Reads this file, which must outlive the result.
 ReadRun ReadingOf(const RunFile& file);
 
-// A History record. `interval_s` None: such that there are 60 to 120 moments.
-// `to_s` None: to the end.
+// Returns a History record. `interval_s` None: 60 to 120 moments. `to_s` None:
+// to the end.
 pybind11::object HeapHistoryOf(const RunFile& file,
                                const pybind11::object& interval_s, int top,
                                const std::string& by,
                                const pybind11::object& from_s,
                                const pybind11::object& to_s);
 
-// What was alive at a moment: a sequence of PlaceRows, by line. `at` is
-// seconds, or a text as --at takes it.
+// The live blocks at a moment: a sequence of PlaceRows, by line. `at`: seconds,
+// or a str in the form of --at.
 class HeapSnapshot {
  public:
   HeapSnapshot(const RunFile& file, const pybind11::object& at);
-  // PlaceRow records, or NameRow ones, most bytes first.
+  // PlaceRow or NameRow records, most bytes first.
   pybind11::list RowsBy(GroupBy by) const;
   // StackRow records, one for each stack, thread and allocator.
   pybind11::list Stacks() const;
 
-  // By line.
+  // Rows by line.
   const pybind11::list& rows() const { return rows_; }
   double time_s() const { return Seconds(replay_->TimeOf(0)); }
   const HeapTotals& totals() const { return totals_; }
@@ -54,7 +54,7 @@ class HeapSnapshot {
   pybind11::list rows_;
 };
 
-// The first `limit` of the rows of a snapshot; None or 0: all.
+// The first `limit` rows of a snapshot; None or 0: all.
 pybind11::list HeapTop(const RunFile& file, const std::string& by,
                        const pybind11::object& limit,
                        const pybind11::object& at);

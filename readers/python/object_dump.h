@@ -1,4 +1,4 @@
-// Object dumps for Python: what pymemrun_reader.objects() gives.
+// Object dumps for Python: the result of pymemrun_reader.objects().
 #ifndef PYMEMRUN_READERS_PYTHON_OBJECT_DUMP_H_
 #define PYMEMRUN_READERS_PYTHON_OBJECT_DUMP_H_
 
@@ -16,23 +16,23 @@ namespace pymemrun {
 
 class DumpedObject;
 
-// A loaded graph, and the file beside which its run file is looked for once
-// somebody asks for allocations.
+// A loaded graph, and its path. The run file in the same folder is read when
+// allocations are first needed.
 struct LoadedDump : ObjectAnalysis {
   using ObjectAnalysis::ObjectAnalysis;
-  // Null: they are not known.
+  // Returns null if allocations are unknown.
   const NodeAllocations* Allocations();
 
   std::string path;
-  std::string run;  // empty: the one beside it
+  std::string run;  // empty: the one in the same folder
   bool has_looked = false;
 };
 
-// A dump that has been loaded. All of it needs the GIL.
+// A loaded dump. All of it requires the GIL.
 class ObjectDump {
  public:
-  // Raises OSError or ValueError. `run`: None, or the run file that tells of
-  // allocations; it is then read at once.
+  // Raises OSError or ValueError. `run`: None, or the run file with the
+  // allocations, which is then read at once.
   ObjectDump(pybind11::handle path, const pybind11::object& run);
   explicit ObjectDump(std::shared_ptr<LoadedDump> analysis)
       : analysis_(std::move(analysis)) {}
@@ -43,17 +43,17 @@ class ObjectDump {
   DumpedObject At(NodeId node) const;
   // Raises KeyError.
   DumpedObject AtAddress(WholeArgument address) const;
-  // Those that retain most first.
+  // Those that retain most are first.
   pybind11::list GetAll(const TextArgument& type) const;
-  // From here on each __dict__ is part of its instance. Objects that were
-  // given before stay as they are. Returns how many there were.
+  // From now on each __dict__ is part of its instance. Objects returned before
+  // stay as they are. Returns the number of dictionaries.
   uint64_t CollapseInstanceDicts();
 
  private:
   std::shared_ptr<LoadedDump> analysis_;
 };
 
-// One object of a dump, which it keeps.
+// One object of a dump. It keeps the dump alive.
 class DumpedObject {
  public:
   DumpedObject(std::shared_ptr<LoadedDump> analysis, NodeId node)
@@ -63,18 +63,17 @@ class DumpedObject {
   ObjectAnalysis& analysis() const { return *analysis_; }
   NodeId node() const { return node_; }
   ObjectDump owner() const { return ObjectDump(analysis_); }
-  // Another one of the same dump.
+  // Another object of the same dump.
   DumpedObject Sibling(NodeId node) const { return {analysis_, node}; }
   pybind11::list Children() const;
   pybind11::list Parents() const;
-  // References of {name or key: object}; text, numbers, bools and None as
-  // themselves.
+  // Its references as {name or key: object}; str, numbers, bools and None are
+  // returned as values.
   pybind11::object RefsAsDict() const;
-  // The shortest chain from a root, as an expression as far as it is one, and
+  // The shortest chain from a root, as an expression as far as possible, and
   // the objects of the chain.
   pybind11::list Path() const;
-  // As text: str; int, float and bool as themselves; None where nothing is
-  // known.
+  // Its value: str; int, float and bool as such; None if it is unknown.
   pybind11::object Value() const;
   // An ObjectAllocation record, or None.
   pybind11::object Allocated() const;

@@ -1,5 +1,5 @@
-// What the module gives to Python code: texts, and records as the named tuples
-// of pymemrun_reader/_records.py. All of it needs the GIL.
+// Converts values for Python code: texts, and records as the named tuples of
+// pymemrun_reader/_records.py. All of it requires the GIL.
 #ifndef PYMEMRUN_READERS_PYTHON_PYTHON_VALUES_H_
 #define PYMEMRUN_READERS_PYTHON_PYTHON_VALUES_H_
 
@@ -18,11 +18,12 @@
 
 namespace pymemrun {
 
-// As the program had it, lone surrogates too; bytes that are no text, as in
-// damaged files, are escaped: \xff.
+// A text as in the program, including lone surrogates. Bytes that are not text,
+// as in damaged files, are escaped: \xff.
 pybind11::str PythonText(absl::string_view bytes);
 
-// Texts, each made once. The bytes must outlive it. Not thread safe.
+// Caches texts, so that each is created once. The bytes must outlive it. Not
+// thread safe.
 class PythonTexts {
  public:
   pybind11::str Of(absl::string_view bytes);
@@ -38,12 +39,12 @@ requires std::is_arithmetic_v<Number> pybind11::object PythonObject(
   return pybind11::cast(number);
 }
 
-// A kind of named tuple.
+// A class of named tuples.
 class RecordType {
  public:
-  // `name` in _records.py.
+  // `name`: in _records.py.
   explicit RecordType(const char* name);
-  // A record of these values, in the order of its fields.
+  // Returns a record of these values, in the order of its fields.
   template <typename... Values>
   pybind11::object Make(Values&&... values) const {
     std::array<pybind11::object, sizeof...(Values)> items = {
@@ -62,13 +63,14 @@ pybind11::object RecordClass(const char* name);
 
 double Seconds(uint64_t time_us);
 
-// The frames of a stack as Frame records, the outermost first, as many as the
-// budget lets.
+// The frames of a stack as Frame records, outermost first, as many as the
+// budget allows.
 pybind11::list FramesOf(const RunIndex& index, uint32_t stack,
                         const RecordType& frame, PythonTexts* texts,
                         FrameBudget* budget);
 
-// An array of float64: numpy's if it can be imported, else array.array's.
+// An array of float64: numpy's if numpy can be imported, otherwise
+// array.array's.
 pybind11::object FloatArray(const std::vector<double>& values);
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// Relations for Python code: rows as tuples, or by Arrow's C stream interface.
+// Relations for Python code: rows as tuples, or through Arrow's C stream
+// interface.
 #ifndef PYMEMRUN_READERS_PYTHON_RELATION_OBJECT_H_
 #define PYMEMRUN_READERS_PYTHON_RELATION_OBJECT_H_
 
@@ -11,28 +12,29 @@
 
 namespace pymemrun {
 
-// One of several relations, which it keeps. All of it needs the GIL.
+// One of several relations; it keeps all of them alive. All of it requires the
+// GIL.
 class RelationObject {
  public:
-  // Raises ValueError for a name that none of them has.
+  // Raises ValueError if there is no relation of this name.
   RelationObject(std::shared_ptr<const Relations> all, absl::string_view name);
 
   const Relation& relation() const { return *relation_; }
-  // Each as a tuple: name, type, unit or None, meaning.
+  // Tuples of name, type, unit or None, and meaning.
   pybind11::list Columns() const;
   // A PyCapsule named "arrow_array_stream".
   pybind11::capsule ArrowStream() const;
   const std::shared_ptr<Relation>& shared() const { return relation_; }
 
  private:
-  std::shared_ptr<Relation> relation_;  // keeps all of them
+  std::shared_ptr<Relation> relation_;  // keeps the others alive
 };
 
-// Tuples, one for each row.
+// Iterates over rows as tuples.
 class RowTuples {
  public:
   explicit RowTuples(const RelationObject& relation);
-  // Raises StopIteration, or ValueError where the file cannot be read.
+  // Raises StopIteration, or ValueError if the file cannot be read.
   pybind11::tuple Next();
 
  private:
@@ -41,12 +43,12 @@ class RowTuples {
   bool ended_ = false;
 };
 
-// Those of a run file. `at`: as --at takes it. Raises ValueError.
+// The relations of a run file. `at`: in the form of --at. Raises ValueError.
 std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
                                              const std::string& at);
 
-// The rows of a SELECT: a list of named tuples. Raises ValueError where it is
-// wrong, or the file cannot be read.
+// The rows of a SELECT as a list of named tuples. Raises ValueError if it is
+// invalid, or the file cannot be read.
 pybind11::object QueryRows(const std::string& sql, const Relations& relations);
 
 // Adds the class Relation.

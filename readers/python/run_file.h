@@ -1,4 +1,4 @@
-// A run file that Python code has opened.
+// A run file opened by Python code.
 #ifndef PYMEMRUN_READERS_PYTHON_RUN_FILE_H_
 #define PYMEMRUN_READERS_PYTHON_RUN_FILE_H_
 
@@ -11,9 +11,9 @@
 
 namespace pymemrun {
 
-// Read from any thread, as often as wanted: each reading has a position of its
-// own. It is the file that was there when it was opened, whatever has been
-// renamed since.
+// May be read from any thread, any number of times: each reading has a position
+// of its own. It stays the file that was opened, whatever has been renamed
+// since.
 class RunFile {
  public:
   // Raises OSError. `path` is a str, bytes or os.PathLike.
@@ -26,11 +26,11 @@ class RunFile {
   // For messages.
   const std::string& shown_name() const { return shown_name_; }
   uint64_t SizeBytes() const;
-  // Reads all of it, or what the visitor wants. Raises ValueError where nothing
-  // can be read, OSError where the system refuses. REQUIRES: the GIL, which is
-  // let go meanwhile.
+  // Reads the whole file, or what the visitor needs. Raises ValueError if
+  // nothing can be read, OSError if the system refuses. REQUIRES: the GIL,
+  // which is released while it reads.
   ReadResult Read(RecordVisitor* visitor) const;
-  // Raises what such a failed reading is.
+  // Raises the exception for a failed reading.
   [[noreturn]] void Raise(const absl::Status& status) const;
 
  private:
@@ -41,8 +41,8 @@ class RunFile {
   const std::string shown_name_;
 };
 
-// Its bytes from the begin on. Raises what a signal's handler raises, such as
-// KeyboardInterrupt. The file must outlive it.
+// The bytes of a file from its start. Raises what a signal handler raises, such
+// as KeyboardInterrupt. The file must outlive it.
 class RunFileSource final : public ByteSource {
  public:
   explicit RunFileSource(const RunFile* file) : file_(*file) {}

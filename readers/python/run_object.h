@@ -1,5 +1,4 @@
-// A run as Python code sees it: what its header and its footer say, and its
-// call stacks.
+// A run for Python code: its header, its footer and its call stacks.
 #ifndef PYMEMRUN_READERS_PYTHON_RUN_OBJECT_H_
 #define PYMEMRUN_READERS_PYTHON_RUN_OBJECT_H_
 
@@ -14,13 +13,13 @@
 
 namespace pymemrun {
 
-// All of it needs the GIL, and what reads the file lets it go meanwhile.
+// All of it requires the GIL; what reads the file releases it.
 class RunObject {
  public:
-  // Reads up to the header. Raises OSError, ValueError.
+  // Reads the header only. Raises OSError, ValueError.
   explicit RunObject(pybind11::handle path);
 
-  // Forgets the file: what reads it raises ValueError from then on.
+  // Drops the file: what needs it raises ValueError from then on.
   void Close() { file_ = nullptr; }
   // Raises ValueError once it is closed.
   const std::shared_ptr<const RunFile>& file() const;
@@ -30,17 +29,17 @@ class RunObject {
   pybind11::object StartTime() const;
   const char* HeapMode() const;
 
-  // The following read all of the file when they are asked for first, and again
-  // when it has grown.
+  // The methods below read the whole file at their first call, and again when
+  // it has grown.
 
-  // An End record; None without a footer.
+  // An End record; None if there is no footer.
   pybind11::object End();
   bool Torn() { return Facts()->result.torn; }
   uint64_t Damages() { return Facts()->result.damages; }
-  // Frame records, the outermost first; none for stack 0. Raises KeyError for
-  // one that the file does not have.
+  // Frame records, outermost first; empty for stack 0. Raises KeyError for an
+  // unknown id.
   pybind11::list Stack(uint32_t id);
-  // What `pymemreport summary --json` tells, as a dict.
+  // The values of `pymemreport summary --json` as a dict.
   pybind11::dict Summary();
 
  private:
@@ -52,7 +51,7 @@ class RunObject {
     uint32_t last_stack = 0;
     ReadResult result;
     uint64_t file_bytes = 0;
-    PythonTexts texts;  // of frames; after what they are of
+    PythonTexts texts;  // of frames; destroyed before what they refer to
   };
   std::shared_ptr<WholeFile> Facts();
 

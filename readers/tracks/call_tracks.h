@@ -14,15 +14,15 @@
 
 namespace pymemrun {
 
-// Where CALLs and RETURNs were logged whatever RSS did, a RETURN belongs to the
-// thread's last CALL that has not ended, and so with calls of C functions, if
-// all of their events were logged. Where rows were lost, or
-// nothing was traced, the calls under way are cut there. A call is given as
-// soon as it, or one within it, is known to be long enough: memory is that of
-// the calls under way.
+// If CALLs and RETURNs were logged regardless of RSS, a RETURN belongs to its
+// thread's last CALL that has not ended. The same holds for calls of C
+// functions, if all of their events were logged. Calls in progress are cut
+// where rows were lost, or nothing was traced. A call is added as soon as it,
+// or a call within it, is known to be long enough. So memory is that of the
+// calls in progress.
 //
-// Elsewhere a RETURN that knows its CALL tells both. These are kept, and given
-// at the end, at most kMaxEnded of them. Not thread safe.
+// In other runs, RETURNs that know their CALL have both times. These calls are
+// kept, at most kMaxEnded of them, and added at the end. Not thread safe.
 class CallTracks final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -47,15 +47,15 @@ class CallTracks final : public ReplayVisitor {
   uint64_t given() const { return given_; }
   uint64_t too_short() const { return too_short_; }
   uint64_t cut() const { return cut_; }
-  // What the tracks lack. REQUIRES: Finish() was called.
+  // What the tracks lack, in a sentence each. REQUIRES: Finish() was called.
   std::vector<std::string> Notes() const;
 
  private:
   static constexpr size_t kMaxSites = size_t{1} << 21;
 
   struct Site {
-    uint64_t key = 0;   // of the code or the C function; 0: not known
-    uint32_t name = 0;  // 0: not asked for yet
+    uint64_t key = 0;   // of the code or the C function; 0: unknown
+    uint32_t name = 0;  // 0: not requested yet
   };
   struct Open {
     uint64_t key, time_us, rss_bytes;
@@ -63,7 +63,7 @@ class CallTracks final : public ReplayVisitor {
   };
   struct Thread {
     std::vector<Open> open;
-    size_t given = 0;  // of them: the outer ones
+    size_t given = 0;  // of them; the outer ones
   };
   struct Ended {
     uint64_t begin_us, end_us, call_number;
@@ -87,7 +87,7 @@ class CallTracks final : public ReplayVisitor {
   TrackThreads threads_;
   bool logs_calls_ = false, logs_all_ = false, has_greenlets_ = false,
        asked_for_ = false;  // calls are in the run
-  // --events left out what begins calls, or what ends them.
+  // --events left out what starts or ends calls.
   bool lacks_kinds_ = false;
   bool has_c_calls_ = false;
   uint64_t next_number_ = 0, now_us_ = 0, open_count_ = 0;

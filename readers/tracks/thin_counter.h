@@ -1,4 +1,4 @@
-// Values of a counter, no more than a picture or a viewer can tell apart.
+// Reduces the values of a counter to what a picture or a viewer can show.
 #ifndef PYMEMRUN_READERS_TRACKS_THIN_COUNTER_H_
 #define PYMEMRUN_READERS_TRACKS_THIN_COUNTER_H_
 
@@ -8,8 +8,8 @@
 
 namespace pymemrun {
 
-// Of each millisecond the highest value and the last one are given, if they
-// differ from what was given before. The sink must outlive it. Not thread safe.
+// In each millisecond passes on the highest value and the last one, if they
+// differ from the value before. The sink must outlive it. Not thread safe.
 class ThinCounter {
  public:
   static constexpr uint64_t kStepUs = 1000;
@@ -17,7 +17,7 @@ class ThinCounter {
   ThinCounter(uint32_t counter, TrackSink* sink)
       : counter_(counter), sink_(*sink) {}
 
-  // Times that fall count as the latest one.
+  // A descending time counts as the latest one.
   void Add(uint64_t time_us, uint64_t value) {
     if (has_value_ && time_us < last_.time_us) time_us = last_.time_us;
     if (has_value_ && time_us / kStepUs != last_.time_us / kStepUs) Flush();
@@ -25,7 +25,7 @@ class ThinCounter {
     if (!has_value_ || value > highest_.value) highest_ = last_;
     has_value_ = true;
   }
-  // To be called at the end, of the run too: so far a curve is drawn.
+  // To be called at the end; draws the curve up to the run's end.
   void Finish(uint64_t end_us) {
     Flush();
     if (any_ && given_us_ < end_us) {
@@ -53,7 +53,7 @@ class ThinCounter {
 
   const uint32_t counter_;
   TrackSink& sink_;
-  Value last_, highest_;  // of this millisecond
+  Value last_, highest_;  // in this millisecond
   uint64_t given_ = 0, given_us_ = 0;
   bool has_value_ = false, any_ = false;
 };

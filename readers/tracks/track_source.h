@@ -1,5 +1,5 @@
-// Where the tracks of a timeline come from: one source for each kind of
-// record. A new kind of record is a class here, and a line in AllSources().
+// The sources of a timeline's tracks, one for each kind of record. A new kind
+// is a class here, and a line in AllSources().
 #ifndef PYMEMRUN_READERS_TRACKS_TRACK_SOURCE_H_
 #define PYMEMRUN_READERS_TRACKS_TRACK_SOURCE_H_
 
@@ -21,23 +21,24 @@ namespace pymemrun {
 struct SourceOptions {
   // Shorter slices are left out.
   uint64_t min_us = 0;
-  // Sources for pictures: who took memory, and no counters by place.
+  // For pictures: adds who took memory, and no counters by place.
   bool for_picture = false;
 };
 
-// Not thread safe.
+// One source. Not thread safe.
 class TrackSource {
  public:
   virtual ~TrackSource() = default;
-  // Reads the file once or more, and gives its tracks to the sink. False:
-  // nothing could be read, which has been said.
+  // Reads the file once or more, and adds its tracks to the sink. Returns false
+  // if nothing could be read, and has printed why.
   virtual bool Give(RereadFile* file, TrackSink* sink) = 0;
-  // What the tracks lack, a sentence each. REQUIRES: Give() was called.
+  // What the tracks lack, in a sentence each. REQUIRES: Give() was called.
   virtual std::vector<std::string> Notes() const { return {}; }
 };
 
-// One that reads the file once. `Tracks` is the visitor that gives the tracks:
-// it is made of the options and the sink, and may have Notes() for afterwards.
+// A source that reads the file once. `Tracks` is the visitor that adds the
+// tracks: it is constructed from the options and the sink, and may have
+// Notes().
 template <class Tracks>
 class ReadOnce final : public TrackSource {
  public:
@@ -56,8 +57,8 @@ class ReadOnce final : public TrackSource {
   std::vector<std::string> notes_;
 };
 
-// Each of a run's: the process first, since its reading finds the last names
-// of threads.
+// All sources of a run. The process is first, as its reading finds the last
+// names of threads.
 std::vector<std::unique_ptr<TrackSource>> AllSources(
     const SourceOptions& options);
 
@@ -77,8 +78,8 @@ inline constexpr absl::string_view kHwmCounter = "highest RSS (VmHWM)";
 inline constexpr absl::string_view kHoldsColor = "#116329";
 inline constexpr absl::string_view kGilWaitColor = "#8b1a1a";
 
-// The tracks of a run's threads, by their ids in the file. Index and sink must
-// outlive it. Not thread safe.
+// The tracks of a run's threads, by the file's ids. Index and sink must outlive
+// it. Not thread safe.
 class TrackThreads {
  public:
   TrackThreads(const RunIndex* index, TrackSink* sink)
@@ -99,17 +100,17 @@ class TrackThreads {
  private:
   const RunIndex& index_;
   TrackSink& sink_;
-  std::vector<uint32_t> tracks_;  // 0: not asked for yet
+  std::vector<uint32_t> tracks_;  // 0: not requested yet
 };
 
-// For slices that were shorter: "1 ms (--min-duration)".
+// For messages on shorter slices: "1 ms (--min-duration)".
 inline std::string MinDurationText(uint64_t min_us) {
   return absl::StrFormat("%.15g ms (--min-duration)",
                          static_cast<double>(min_us) / 1000);
 }
 
 // "1 of 2 steps of tasks written; the others were shorter than 1 ms
-// (--min-duration)", of `one` "step", `many` "steps" and `of` "of tasks".
+// (--min-duration)", with `one` "step", `many` "steps" and `of` "of tasks".
 inline std::string ShorterText(uint64_t given, uint64_t too_short,
                                absl::string_view one, absl::string_view many,
                                absl::string_view of, uint64_t min_us) {

@@ -1,4 +1,4 @@
-// Which objects an export leaves out where there are too many for its viewer.
+// Which objects an export leaves out if there are too many for its viewer.
 #ifndef PYMEMRUN_READERS_EXPORT_OBJECTS_FOLDED_LEAVES_H_
 #define PYMEMRUN_READERS_EXPORT_OBJECTS_FOLDED_LEAVES_H_
 
@@ -9,18 +9,18 @@
 
 namespace pymemrun {
 
-// Above so many nodes an export leaves out leaves: browsers cannot open it.
+// Graphs with more nodes lose their leaves: browsers could not open them.
 inline constexpr uint64_t kMostExportedNodes = 5000000;
 
-// Where the graph has more nodes than `most_nodes`, an object without
-// references, to which a single other object refers, is counted in the other
-// one. Immutable.
+// If the graph has more than `most_nodes`, an object without references that
+// only one other object refers to is counted as part of the other one.
+// Immutable.
 class FoldedLeaves {
  public:
   FoldedLeaves(const ObjectGraph& graph, uint64_t most_nodes);
 
   bool IsFolded(NodeId node) const { return is_folded_[node]; }
-  // Its own, and those of the leaves that are counted in it.
+  // The node's own size, and those of the leaves counted in it.
   uint64_t size_bytes(NodeId node) const { return sizes_[node]; }
   uint64_t count() const { return count_; }
 

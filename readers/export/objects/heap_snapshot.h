@@ -1,5 +1,5 @@
-// A heap snapshot (.heapsnapshot), as Chrome's developer tools and memlab open
-// it. The form is V8's: https://github.com/v8/v8, src/profiler.
+// Writes a heap snapshot (.heapsnapshot) for Chrome's developer tools and
+// memlab. The format is V8's: https://github.com/v8/v8, src/profiler.
 #ifndef PYMEMRUN_READERS_EXPORT_OBJECTS_HEAP_SNAPSHOT_H_
 #define PYMEMRUN_READERS_EXPORT_OBJECTS_HEAP_SNAPSHOT_H_
 
@@ -10,8 +10,8 @@
 
 namespace pymemrun {
 
-// Writes it as it goes. Gives how many leaves are counted in the objects that
-// hold them, see FoldedLeaves.
+// Writes while it walks the graph. Returns the number of leaves that are
+// counted in the objects that hold them, see FoldedLeaves.
 uint64_t WriteHeapSnapshot(const ObjectGraph& graph, uint64_t most_nodes,
                            OutputBuffer* output);
 

@@ -1,5 +1,5 @@
-// A Perfetto trace with the graph as a heap graph, which Perfetto's UI shows in
-// its heap dump explorer. The form is Perfetto's HeapGraph.
+// Writes the graph as a Perfetto trace with a HeapGraph, which Perfetto's UI
+// shows in its heap dump explorer.
 #ifndef PYMEMRUN_READERS_EXPORT_OBJECTS_PERFETTO_HEAP_H_
 #define PYMEMRUN_READERS_EXPORT_OBJECTS_PERFETTO_HEAP_H_
 
@@ -10,9 +10,9 @@
 
 namespace pymemrun {
 
-// Writes it as it goes. The root node is the one root; weak references are left
-// out. Gives how many leaves are counted in the objects that hold them, see
-// FoldedLeaves.
+// Writes while it walks the graph. The root node is the only root; weak
+// references are left out. Returns the number of leaves that are counted in the
+// objects that hold them, see FoldedLeaves.
 uint64_t WritePerfettoHeap(const ObjectGraph& graph, uint64_t most_nodes,
                            OutputBuffer* output);
 

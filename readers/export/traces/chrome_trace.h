@@ -1,5 +1,5 @@
-// Tracks as Chrome's Trace Event JSON, which chrome://tracing, Firefox's
-// profiler and Perfetto open.
+// Writes tracks as Chrome's Trace Event JSON, for chrome://tracing, Firefox's
+// profiler and Perfetto.
 #ifndef PYMEMRUN_READERS_EXPORT_TRACES_CHROME_TRACE_H_
 #define PYMEMRUN_READERS_EXPORT_TRACES_CHROME_TRACE_H_
 
@@ -14,9 +14,10 @@
 namespace pymemrun {
 
 // Times are microseconds since the run's start. A slice is one event, written
-// when it ends. Viewers take the first of two slices that begin together for
-// the outer one; so those that begin with the slice around them wait for it.
-// The output must outlive it. Not thread safe.
+// when it ends. If two slices start together, viewers take the first one
+// written for the outer one. So a slice that starts together with its outer
+// slice is held back until that was written. The output must outlive it. Not
+// thread safe.
 class ChromeTrace final : public TrackSink {
  public:
   explicit ChromeTrace(OutputBuffer* output)
@@ -40,8 +41,9 @@ class ChromeTrace final : public TrackSink {
   struct Open {
     uint64_t time_us;
     uint32_t name;
-    // Events of slices that begin with it and last: the innermost first. Each
-    // slice has at most one such right within it.
+    // Events of ended slices that started together with this open one, the
+    // innermost first. Each slice has at most one such slice directly within
+    // it.
     std::vector<std::string> waiting;
   };
   struct Track {
@@ -58,7 +60,7 @@ class ChromeTrace final : public TrackSink {
   int32_t pid_ = 1;
   bool any_ = false;
   std::vector<std::string> names_;  // JSON: "name":…,"cat":…,"args":{…
-  std::vector<Track> tracks_;       // tracks and counters, by number
+  std::vector<Track> tracks_;       // by number, counters included
   absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;  // by thread
   uint32_t lanes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Tracks as a Perfetto trace: TracePackets with TrackEvents.
+// Writes tracks as a Perfetto trace: TracePackets with TrackEvents.
 #ifndef PYMEMRUN_READERS_EXPORT_TRACES_PERFETTO_TRACE_H_
 #define PYMEMRUN_READERS_EXPORT_TRACES_PERFETTO_TRACE_H_
 
@@ -18,10 +18,10 @@ class InternedData;
 
 namespace pymemrun {
 
-// Times are nanoseconds since the run's start, on the trace's own clock: what
-// Perfetto calls BOOTTIME begins with 0 there. A first packet says which time
-// of day that was. Writes as it goes; keeps a few bytes for each track and
-// name. The output must outlive it. Not thread safe.
+// Times are nanoseconds since the run's start, on a clock of the trace: what
+// Perfetto calls BOOTTIME starts at 0. The first packet relates it to the time
+// of day. Writes as events come, and keeps a few bytes for each track and name.
+// The output must outlive it. Not thread safe.
 class PerfettoTrace final : public TrackSink {
  public:
   explicit PerfettoTrace(OutputBuffer* output);
@@ -43,12 +43,12 @@ class PerfettoTrace final : public TrackSink {
 
  private:
   struct Name {
-    uint64_t category = 0, location = 0;  // 0: it has none
+    uint64_t category = 0, location = 0;  // 0: none
   };
   uint32_t AddTrack(track_events::Packet* packet, absl::string_view name,
                     uint64_t parent);
   void SetTime(uint64_t time_us);
-  // Writes `packet_`, which is then empty.
+  // Writes `packet_`, and clears it.
   void Write();
 
   OutputBuffer& output_;
@@ -58,9 +58,9 @@ class PerfettoTrace final : public TrackSink {
   absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;    // by thread
   absl::flat_hash_map<uint32_t, std::string> thread_names_;  // by track
   std::vector<Name> names_;                                  // by number
-  // Used over and over: making one for each event takes as long again.
+  // Reused: creating one for each event would double the time.
   std::unique_ptr<track_events::Packet> packet_;
-  // What the next event's packet is to define.
+  // What the next packet has to define.
   std::unique_ptr<track_events::InternedData> pending_;
   bool has_pending_ = false;
   std::string bytes_;

@@ -1,4 +1,4 @@
-// Numbers of processes and threads as viewers of traces take them.
+// Ids of processes and threads in a form that trace viewers accept.
 #ifndef PYMEMRUN_READERS_EXPORT_TRACES_TRACE_IDS_H_
 #define PYMEMRUN_READERS_EXPORT_TRACES_TRACE_IDS_H_
 
@@ -10,15 +10,15 @@
 
 namespace pymemrun {
 
-// Linux gives numbers below it.
+// Linux uses lower ids.
 inline constexpr uint32_t kFirstMadeUpId = 1 << 22;
 
-// Viewers leave out the process 0, and have 32 bits.
+// Viewers ignore process 0, and use 32 bits.
 inline int32_t TracePid(uint32_t pid) {
   return pid == 0 || pid > INT32_MAX ? 1 : static_cast<int32_t>(pid);
 }
 
-// A thread whose number is not known gets one that no thread has.
+// A thread whose id is unknown gets one that no thread has.
 inline int32_t TraceTid(const TrackThread& thread) {
   const uint64_t id = thread.native_id;
   if (id != 0 && id < kFirstMadeUpId) return static_cast<int32_t>(id);
@@ -26,7 +26,7 @@ inline int32_t TraceTid(const TrackThread& thread) {
                               INT32_MAX);
 }
 
-// "job.py"; "python" of no script.
+// "job.py"; "python" if there is no script.
 inline std::string ProcessName(const Header& header) {
   const std::string& script = header.script();
   const std::string name = script.substr(script.rfind('/') + 1);

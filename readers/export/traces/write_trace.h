@@ -1,5 +1,5 @@
-// A run as a timeline for other tools: `pymemreport export --format perfetto`
-// and `--format chrome`.
+// Exports a run as a timeline for other tools: `pymemreport export --format
+// perfetto` and `--format chrome`.
 #ifndef PYMEMRUN_READERS_EXPORT_TRACES_WRITE_TRACE_H_
 #define PYMEMRUN_READERS_EXPORT_TRACES_WRITE_TRACE_H_
 
@@ -12,13 +12,12 @@
 namespace pymemrun {
 
 struct TraceOptions {
-  bool as_json = false;  // Chrome's; else Perfetto's
+  bool as_json = false;  // Chrome's format; false: Perfetto's
   uint64_t min_us = 1000;
 };
 
-// Writes as it reads, and says what it leaves out. Perfetto's traces have the
-// last dump of the object graph that lies beside the run. Returns the exit
-// code.
+// Writes while it reads, and prints what it leaves out. Perfetto's traces
+// include the last dump of objects in the run's folder. Returns the exit code.
 int WriteTrace(const std::string& path, const TraceOptions& options,
                const Console& console, OutputBuffer* output);
 

@@ -1,4 +1,4 @@
-// A call tree as a flame graph: `pymemreport flame`.
+// Draws a call tree as a flame graph: `pymemreport flame`.
 #ifndef PYMEMRUN_READERS_PICTURES_CHART_FLAME_GRAPH_H_
 #define PYMEMRUN_READERS_PICTURES_CHART_FLAME_GRAPH_H_
 
@@ -11,13 +11,12 @@ namespace pymemrun {
 struct FlameTexts {
   std::string title;
   std::string subtitle;
-  bool counts_are_estimates = false;  // of blocks
+  bool counts_are_estimates = false;  // counts of blocks
 };
 
-// One SVG that needs nothing else: callers above what they call, as wide as
-// their bytes or times. Its script zooms and searches. Frames below a ten
-// thousandth of the whole, or deeper than 500, are left out, and all but the
-// 100,000 largest.
+// Prints a self-contained SVG: callers above what they call, as wide as their
+// bytes or times. Its script zooms and searches. Leaves out frames below a ten
+// thousandth of the whole, deeper than 500, or beyond the 100,000 largest.
 void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
                 OutputBuffer* output);
 

@@ -1,4 +1,5 @@
-// Lanes of threads below a curve of RSS, on one clock, as a self-contained SVG.
+// Draws threads as lanes below a curve of RSS, on one time axis, as a
+// self-contained SVG.
 #ifndef PYMEMRUN_READERS_PICTURES_CHART_LANE_CHART_H_
 #define PYMEMRUN_READERS_PICTURES_CHART_LANE_CHART_H_
 
@@ -11,16 +12,16 @@
 
 namespace pymemrun {
 
-// Texts may be anything: the printing makes them harmless.
+// Texts may be any bytes: printing escapes them.
 struct LaneChart {
-  static constexpr uint32_t kColumns = 766;  // of the picture's time
-  // Places of `colors` that every chart has.
+  static constexpr uint32_t kColumns = 766;  // across the time axis
+  // Indexes into `colors` that every chart has.
   static constexpr uint32_t kOtherColor = 0, kLibraryColor = 1, kFirstColor = 2;
 
-  // From column to column, both included.
+  // Columns from `first` to `last`, included.
   struct Piece {
     uint32_t first = 0, last = 0, color = 0;
-    bool faint = false;  // it takes less than half of the time there
+    bool faint = false;  // it takes less than half of that time
   };
   struct Bar {
     uint32_t column = 0, columns = 1, color = 0;
@@ -28,7 +29,7 @@ struct LaneChart {
   };
   struct Lane {
     std::string label, detail;
-    bool beside = false;        // it belongs to the lane above it
+    bool beside = false;        // it belongs to the lane above
     std::vector<Piece> pieces;  // by time
     std::vector<Bar> bars;      // by time
   };
@@ -42,11 +43,11 @@ struct LaneChart {
   };
 
   std::string title;
-  std::string subtitle;  // its lines
+  std::string subtitle;  // one or more lines
   double begin_seconds = 0, end_seconds = 0;
-  std::vector<double> rss_bytes;  // by column; below 0: not known
+  std::vector<double> rss_bytes;  // by column; negative: unknown
   std::vector<Mark> marks;
-  // Whether threads have pieces, bars, and lanes beside them.
+  // Whether threads have pieces, bars, and lanes below their own.
   bool has_pieces = false, has_bars = false, has_beside = false;
   std::vector<std::string> colors;
   std::vector<Lane> lanes;

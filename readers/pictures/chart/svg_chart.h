@@ -1,5 +1,5 @@
-// A chart of bytes over time as a self-contained SVG: areas that lie on each
-// other, lines above them, and points with a text or a number.
+// Draws bytes over time as a self-contained SVG: stacked areas, lines above
+// them, and points with a text or a number.
 #ifndef PYMEMRUN_READERS_PICTURES_CHART_SVG_CHART_H_
 #define PYMEMRUN_READERS_PICTURES_CHART_SVG_CHART_H_
 
@@ -15,50 +15,50 @@
 
 namespace pymemrun {
 
-// Texts may be anything: the printing makes them harmless.
+// Texts may be any bytes: printing escapes them.
 struct TimeChart {
   struct Layer {
-    std::string label;          // the whole, for the pointer
-    std::string shown;          // in the legend, where that is shorter
-    std::string detail;         // behind it: "peak 64.0 MiB"
+    std::string label;          // the whole text, in the tooltip
+    std::string shown;          // in the legend, if it is shorter
+    std::string detail;         // after the label: "peak 64.0 MiB"
     std::string color;          // "#4e79a7"
-    std::vector<double> bytes;  // at each moment, not below 0
+    std::vector<double> bytes;  // at each moment; not negative
   };
   struct Line {
     std::string label, detail;  // in the legend
-    std::vector<double> bytes;  // at each moment, also below 0
+    std::vector<double> bytes;  // at each moment; may be negative
     std::string color = std::string(kInk);
-    std::string dashes;  // as SVG has them
+    std::string dashes;  // in SVG's notation
   };
   struct Mark {
     std::string text;  // beside the point; or its number
     double seconds = 0, bytes = 0;
-    std::string label, detail;  // of a number: in the legend
+    std::string label, detail;  // with numbers: in the legend
     std::string color = std::string(kInk);
   };
 
-  // The chosen series, the others, and those parts that have a colour, as
-  // layers; the total as a line above them.
+  // Adds layers for the chosen series, the others, and parts with a colour;
+  // adds the total as a line above them.
   void AddLayers(const Curves& curves);
-  // Marks the total's value at this moment, or the highest value.
+  // Marks the total at this moment, or at its highest value.
   void MarkTotal(const Curves& curves, uint64_t time_us);
   void MarkHighest(const Curves& curves);
 
   PlotLayout layout;
   std::string title;
-  std::string subtitle;           // its lines
-  std::vector<uint64_t> time_us;  // rising
-  std::vector<Layer> layers;      // the lowest first
-  std::vector<Line> lines;        // the first one lies above the others
+  std::string subtitle;           // one or more lines
+  std::vector<uint64_t> time_us;  // ascending
+  std::vector<Layer> layers;      // the lowest one first
+  std::vector<Line> lines;        // the first one is drawn on top
   std::vector<Mark> marks;
   bool numbers_marks = false;
 };
 
-// "Live bytes of job.py"; `script` may be empty, or a path.
+// "Live bytes of job.py"; `script` may be a path, or empty.
 std::string TitleOf(absl::string_view what, const std::string& script);
 // "peak 64.0 MiB".
 std::string PeakText(double bytes);
-// Colours of `count` layers that are told apart well.
+// Colours for `count` layers that are easy to distinguish.
 std::vector<std::string> LayerColors(size_t count);
 
 void PrintSvg(const TimeChart& chart, OutputBuffer* output);

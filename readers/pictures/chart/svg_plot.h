@@ -1,5 +1,5 @@
-// What charts of bytes over seconds have in common as SVG: head, grid, axes and
-// the rows of a legend.
+// What charts of bytes over seconds share in SVG: head, grid, axes and the rows
+// of a legend.
 #ifndef PYMEMRUN_READERS_PICTURES_CHART_SVG_PLOT_H_
 #define PYMEMRUN_READERS_PICTURES_CHART_SVG_PLOT_H_
 
@@ -14,7 +14,7 @@ namespace pymemrun {
 
 inline constexpr absl::string_view kInk = "#24292f", kSoft = "#57606a";
 
-// Where things stand, in units of the picture.
+// Positions and sizes, in units of the picture.
 struct PlotLayout {
   double width = 960, left = 84, right = 24, top = 76, height = 360;
   double font = 13, title_font = 19, legend_row = 22;
@@ -25,13 +25,14 @@ struct PlotLayout {
   double legend_top() const { return bottom() + 62; }
 };
 
-// What the axes have to hold.
+// The ranges of the axes.
 struct PlotExtent {
   double first_second = 0, last_second = 0;
   double lowest = 0, highest = 0;  // bytes
 };
 
-// Texts may be anything: they are made harmless and escaped. Not thread safe.
+// Texts may be any bytes: they are escaped. Not thread safe. The output must
+// outlive it.
 class SvgPlot {
  public:
   SvgPlot(const PlotLayout& layout, const PlotExtent& extent,
@@ -47,22 +48,23 @@ class SvgPlot {
   }
   const PlotLayout& layout() const { return layout_; }
 
-  // Of a picture with so many rows of legend.
+  // Starts a picture with this number of rows in its legend.
   void PrintHead(absl::string_view title, absl::string_view subtitle,
                  size_t legend_rows) const;
   void PrintGrid() const;
   void PrintAxes() const;
-  // `swatch`: SVG that shows what is meant. `shown`: the label where it is
-  // shorter. It is cut where it has no room before the detail.
+  // `swatch`: SVG that shows the colour or line. `shown`: a shorter label. It
+  // is cut if it does not fit before the detail.
   void PrintLegendRow(double y, absl::string_view swatch,
                       absl::string_view label, absl::string_view detail,
                       absl::string_view shown = "") const;
-  // A short line, for PrintLegendRow(). `dashes`: as SVG has them; or none.
+  // A short line for PrintLegendRow(). `dashes`: in SVG's notation; empty:
+  // solid.
   std::string LineSwatch(double y, absl::string_view color,
                          absl::string_view dashes) const;
   void PrintText(double x, double y, absl::string_view attributes,
                  absl::string_view text) const;
-  // Finished SVG.
+  // Prints finished SVG.
   void Print(absl::string_view svg) const { output_.Append(svg); }
 
  private:
@@ -74,16 +76,16 @@ class SvgPlot {
   double lowest_, highest_, first_second_, last_second_;
 };
 
-// How wide a text is, in letters of this size: at least what DejaVu Sans or
-// Verdana take.
+// The width of a text of this font size: at least that in DejaVu Sans or
+// Verdana.
 double TextWidth(absl::string_view text, double font);
 
-// `text` inside an XML element or attribute.
+// Escapes `text` for an XML element or attribute.
 std::string XmlText(absl::string_view text);
 
-// 0, step, 2 step, ... up to the first at or above `highest`: some `about` of
-// them, where step is 1, 2 or 5 times a power of 10 times `unit`.
-// REQUIRES: highest > 0.
+// 0, step, 2 step, and so on, up to the first at or above `highest`: `about` of
+// them. The step is 1, 2 or 5 times a power of 10, times `unit`. REQUIRES:
+// highest > 0.
 std::vector<double> RoundTicks(double highest, double unit, int about);
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// A tree as boxes within boxes, as a self-contained SVG: `pymemobj dominators --treemap`.
+// Draws a tree as nested boxes, as a self-contained SVG: `pymemobj dominators
+// --treemap`.
 #ifndef PYMEMRUN_READERS_PICTURES_CHART_TREEMAP_H_
 #define PYMEMRUN_READERS_PICTURES_CHART_TREEMAP_H_
 
@@ -10,15 +11,15 @@
 
 namespace pymemrun {
 
-// Texts may be anything: they are made harmless and escaped by the printing.
+// Texts may be any bytes: printing escapes them.
 struct Treemap {
   struct Box {
     std::string label;
-    std::string detail;   // before it: "29.4 MiB"
-    std::string tip;      // the rest of what is shown for the pointer
-    uint32_t parent = 0;  // index of a box before it; the first has none
-    uint32_t group = 0;   // index in `groups`
-    double weight = 0;    // of a box at least those of its children together
+    std::string detail;   // before the label: "29.4 MiB"
+    std::string tip;      // the rest of the tooltip
+    uint32_t parent = 0;  // index of an earlier box; the first box has none
+    uint32_t group = 0;   // index into `groups`
+    double weight = 0;    // at least the sum of its children's weights
   };
   struct Group {
     std::string label, color;
@@ -32,9 +33,9 @@ struct TreemapArea {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-// Where each box stands. Within a box its children stand side by side, as large
-// as their weights; what is left of it stands for its own weight. Boxes that
-// would be too small to see have no area, and no more have those within.
+// The area of each box. Children are side by side within their box, in
+// proportion to their weights; the rest of the box is its own weight. Boxes
+// that would be too small to see, and all boxes within them, have no area.
 std::vector<TreemapArea> LayOut(const Treemap& map, const TreemapArea& whole);
 
 void PrintTreemap(const Treemap& map, OutputBuffer* output);

@@ -1,4 +1,4 @@
-// A picture of what each thread did: `pymemreport timeline --threads`.
+// Draws what each thread did: `pymemreport timeline --threads`.
 #ifndef PYMEMRUN_READERS_PICTURES_LANES_THREAD_LANES_H_
 #define PYMEMRUN_READERS_PICTURES_LANES_THREAD_LANES_H_
 
@@ -11,17 +11,18 @@
 
 namespace pymemrun {
 
-// Columns that the file is read at; a picture shows a part of them as one.
+// The file is read at more columns than a picture has, which shows groups of
+// them as one.
 inline constexpr uint32_t kLevelFactor = 4;
 inline constexpr uint32_t kReadColumns = LaneChart::kColumns * kLevelFactor;
 
-// Reads all sources into `levels`, and finishes it. False: nothing could be
-// read, which has been said.
+// Reads all sources into `levels`, and calls its Finish(). Returns false if
+// nothing could be read, and has printed why.
 bool ReadLanes(RereadFile* file, LaneLevels* levels);
 
-// With a lane for each of the `most` threads that did most, in the order in
-// which they began; one more sums up the others. Threads that `levels` does not
-// keep are among these. REQUIRES: kReadColumns.
+// A lane for each of the `most` threads that did most, in the order of their
+// start, and one for all others. Threads that `levels` does not keep are among
+// the others. REQUIRES: `levels` has kReadColumns.
 LaneChart ThreadLanes(const LaneLevels& levels, size_t most);
 
 }  // namespace pymemrun

@@ -18,18 +18,19 @@
 
 namespace pymemrun {
 
-// Not thread safe.
+// Calls virtual methods as the model changes: finders of the peak, timelines
+// and reports derive from it. Not thread safe.
 class ResidentReplay : public ReplayVisitor {
  public:
-  // What happened up to `until_us`, this moment included.
+  // Reads what happened up to and including `until_us`.
   explicit ResidentReplay(uint64_t until_us = kEnd, Hindsight hindsight = {});
 
-  // Tasks are told apart from here on, by the steps that were read before. They
+  // From now on tasks are told apart, by steps that were read before. `tasks`
   // must outlive it.
   void TellTasksApart(const TaskStepsReader* tasks) { tasks_ = tasks; }
-  // Of tasks by number; what none did is kNoTask.
+  // The label of a task by number; kNoTask if there is none.
   absl::string_view TaskLabel(uint32_t task) const;
-  // Who it is, with the task's name.
+  // The origin of an owner's bytes, with the task's name.
   Origin OriginOf(const PageOwner& owner) const;
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -45,60 +46,63 @@ class ResidentReplay : public ReplayVisitor {
 
   const ResidentModel& model() const { return model_; }
   const Header& header() const { return header_; }
-  // The run was made with page events. By scan: and the kernel could be asked.
+  // Whether page events were recorded; for a scan, also whether the kernel
+  // could be asked.
   bool has_page_events() const { return has_page_events_; }
-  // In bursts some pages had no stack of their own: who had what of them may be
-  // wrong by so much. Owners are numbers in model().owners(). Of a sampled run
-  // only the sample's error is told.
+  // Whether stacks of some pages in bursts were inferred. If so, owners' bytes
+  // have the errors of inference(), by numbers of model().owners(). A sampled
+  // run only has sampling errors.
   bool infers() const {
     return header_.page_period() > 1 && header_.page_weight() <= 1;
   }
   const InferenceErrors& inference() const { return inference_; }
-  // Nobody saw who touched the pages.
+  // Pages were scanned: no faults were recorded, so touchers are unknown.
   bool by_scan() const { return header_.page_scan(); }
-  // Of so many bytes from before tracing, those of tracing itself.
+  // The part of `before_bytes`, which are from before tracing, that tracing
+  // itself uses.
   uint64_t TracingBytesOf(uint64_t before_bytes) const;
-  // What the kernel counted as pages of files, and shared ones, at the last
-  // sample, and at the first one. 0: not known.
+  // Pages of files, and shared ones, by the kernel's count: at the last sample,
+  // and at the first. 0: unknown.
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t first_file_bytes() const { return first_file_bytes_; }
-  // By how much the kernel has counted more of them since the last scan.
+  // Bytes by which that count has risen since the last scan.
   uint64_t UnscannedFileBytes() const;
-  // Who seems to have brought what came since then.
+  // Who seems to have brought these bytes.
   PageOwner UnscannedOwner() const;
-  // Of pages of files: by scan only rows tell when RSS grew by them.
+  // The origin of a page of a file: with scans only rows show when RSS grew by
+  // it.
   Origin FileOriginOf(const PageOwner& owner) const;
-  // The last moment that the file tells of, as far as it was read.
+  // The time of the last event read.
   uint64_t last_us() const { return last_us_; }
-  // `until_us`; or where the file ends before that, its last moment.
+  // `until_us`, or the file's last moment if that is earlier.
   uint64_t shown_us() const { return past_ ? until_us_ : last_us_; }
   uint64_t lost_samples() const { return lost_samples_; }
-  // What another reading of the file may know beforehand.
+  // What this reading found out, for later readings of the file.
   virtual Hindsight hindsight() const;
-  // The ranges of the first Residency after the moment: what pages that came
-  // after model().ranges() are part of.
+  // The ranges of the first Residency after the moment: they show the mappings
+  // of pages that came after model().ranges().
   const std::vector<ResidentRange>& later_ranges() const {
     return later_ranges_;
   }
 
  protected:
-  // Called before anything that happened at `time_us` is added to the model,
-  // which is as it was from now_us() until then. Times rise.
+  // Called before events of `time_us` are added: the model is as it was from
+  // now_us() until then. Times ascend.
   virtual void OnTime(uint64_t time_us) {}
-  // So many bytes came at now_us(), or left, by the doing of that thread and
-  // task, at that stack: the rest of `by` says nothing where they left.
+  // Called when `bytes` came or went at now_us(). `by`: who caused it. If bytes
+  // went, only its thread, task and stack are set.
   virtual void OnChanged(const PageOwner& by, int64_t bytes) {}
-  // These blocks of anonymous memory are about to go. Of each one page is
-  // known.
+  // Called before these blocks of anonymous memory go. One page of each block
+  // is known.
   virtual void OnGone(std::vector<LateArrival> blocks) {}
-  // For hindsight().
+  // Adds to hindsight().
   void AddToHindsight(const LateArrival& late) {
     if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
   }
-  // statm and VmHWM were read, the model has been told.
+  // Called after the model got a reading of statm and VmHWM.
   virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
   uint64_t now_us() const { return now_us_; }
-  // Of RSS and VmHWM.
+  // The highest of all readings of RSS and VmHWM.
   uint64_t highest_read() const { return highest_read_; }
 
  private:
@@ -122,26 +126,26 @@ class ResidentReplay : public ReplayVisitor {
 
   const uint64_t until_us_;
   const Hindsight before_;
-  size_t next_late_ = 0, next_growth_ = 0;           // of before_
-  uint64_t scanned_us_ = 0, scanned_rss_bytes_ = 0;  // the last time
-  uint64_t ranges_us_ = 0;                           // of model_.ranges()
-  std::vector<LateArrival> late_;                    // that were found
+  size_t next_late_ = 0, next_growth_ = 0;           // indexes into before_
+  uint64_t scanned_us_ = 0, scanned_rss_bytes_ = 0;  // at the last scan
+  uint64_t ranges_us_ = 0;                           // time of model_.ranges()
+  std::vector<LateArrival> late_;                    // found in this reading
   uint64_t looks_left_ = uint64_t{1} << 20;          // see FindLateArrivals()
   ResidentModel model_;
   InferenceErrors inference_;
   const TaskStepsReader* tasks_ = nullptr;
   WaitCursor waits_;
   Header header_;
-  // By time: they stand in the file before page events of earlier times.
+  // By time: in the file they may precede page events of earlier times.
   absl::btree_multimap<uint64_t, Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
   uint64_t file_bytes_ = 0, first_file_bytes_ = 0, file_bytes_us_ = 0;
   uint64_t highest_read_ = 0;
-  uint64_t read_us_ = 0;  // the last time
+  uint64_t read_us_ = 0;  // time of the last reading
   bool has_page_events_ = false, was_scanned_ = false;
-  bool past_ = false;  // what comes is after the moment
-  bool done_ = false;  // nothing more is wanted
+  bool past_ = false;  // later events are after the moment
+  bool done_ = false;  // nothing more is needed
   std::vector<ResidentRange> later_ranges_;
 };
 

@@ -13,34 +13,34 @@
 
 namespace pymemrun {
 
-// The places, most bytes first, at most `limit` of them (0: all), then the
-// others as one row, if there are any, what `threads` (null: all) does not
-// keep, what was there before tracing, without and with what is tracing's own
-// (not by mapping), and what has no owner, which may be below
-// 0: all rows add up to RSS. `share` is a
-// row's part of RSS. Where pages were sampled `error_bytes` is one standard
-// error. What has no owner gets the error of all that has an owner. By mapping,
-// `unowned_bytes` says how many bytes of a mapping had no owner at the latest
-// Residency.
+// The places, most bytes first, at most `limit` of them (0: all). Then one row
+// each for: the other places; threads that `threads` (null: all) leaves out;
+// memory from before tracing, without tracing's own; tracing's own (not by
+// mapping); and memory without an owner, which may be negative. All rows add up
+// to RSS, and `share` is a row's part of it.
+//
+// If pages were sampled, `error_bytes` is one standard error; memory without an
+// owner gets the error of all that has one. By mapping, `unowned_bytes` is how
+// much of a mapping had no owner at the latest Residency.
 Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
                     ThreadFilter* threads = nullptr);
 
-// An empty call tree of what is resident; what has no owner is its rest. The
-// replay must outlive it.
+// An empty call tree of resident memory; its rest is the memory without an
+// owner. The replay must outlive it.
 PlaceTree EmptyResidentTree(GroupBy by, const ResidentReplay& replay);
-// The call tree of a replay's pages. Frames are lines, functions or files; by
-// thread or module, these are the outermost frames and lines come below. Pages
-// from before tracing are a tree of their own, by what they are part of. What
-// `threads` (null: all) does not keep is one frame. The replay must outlive it.
-// REQUIRES: not kMapping.
+// The call tree of a replay's pages. Frames are lines, functions or files. By
+// thread or module, these are the outermost frames, above lines. Pages from
+// before tracing are a tree of their own, by mapping. Threads that `threads`
+// (null: all) leaves out are one frame. The replay must outlive it. REQUIRES:
+// `by` is not kMapping.
 PlaceTree ResidentTree(GroupBy by, const ResidentReplay& replay,
                        ThreadFilter* threads = nullptr);
 
-// "one page in 10 was recorded", for a run where that is so.
+// "one page in 10 was recorded", for a sampled run.
 std::string SampledText(const Header& header);
 
-// What stands above the table in text: RSS, the moment, what the bytes mean,
-// what is missing. Lines, each ended.
+// The lines above the table in text, each ended: RSS, the moment, what the
+// bytes mean, and what is missing.
 std::string ResidentHeading(const ResidentReplay& replay,
                             absl::string_view moment);
 

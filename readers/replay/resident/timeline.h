@@ -14,28 +14,28 @@
 
 namespace pymemrun {
 
-// Takes a value at each of some moments: of places whose code touched pages
-// first. Not thread safe.
+// Records the bytes of places at some moments; a place owns the pages that its
+// code touched first. Not thread safe.
 class TimelineReplay : public ResidentReplay {
  public:
-  // `time_us` rises. REQUIRES: `by` is not kMapping.
+  // `time_us` is ascending. REQUIRES: `by` is not kMapping.
   TimelineReplay(GroupBy by, std::vector<uint64_t> time_us, Hindsight hindsight,
                  uint64_t until_us = kEnd);
-  // To be called before reading: what other threads have is of other places.
+  // Other threads' bytes become one row. To be called before reading, if at
+  // all.
   void KeepThreads(const std::string& wanted) {
     threads_ = ThreadFilter(wanted, &index());
   }
   void Finish() override;
   ThreadFilter& threads() { return threads_; }
-  // RSS; places, the others, parts that are no places, what was there before
-  // tracing and what is unattributed add up to it. REQUIRES: Finish() was
-  // called.
+  // RSS over time: places, the others, the parts, memory from before tracing,
+  // and unattributed memory add up to it. REQUIRES: Finish() was called.
   Curves Result(const SeriesChoice& choice = {}) const;
 
  protected:
-  // Who has what at that moment, which the model is at: by Add...().
+  // Charges the bytes at this moment, which is that of the model, by Add...().
   virtual void TakeValues(uint64_t time_us);
-  // Whether the moment is worth its time. The last one is.
+  // Whether the moment is worth the time; the last one always is.
   virtual bool IsWanted(uint64_t time_us) { return true; }
   void AddBefore(uint64_t bytes) { Add(bytes, &before_); }
   void AddPlace(const Place& place, uint64_t bytes) {
@@ -45,12 +45,12 @@ class TimelineReplay : public ResidentReplay {
   void AddPart(absl::string_view name, uint64_t bytes);
 
  private:
-  // Places beyond so many are others.
+  // The most places; further places are counted with the others.
   static constexpr size_t kMaxPlaces = 20000;
 
   void OnTime(uint64_t time_us) override;
   void TakeMoment(uint64_t time_us);
-  // To the value of the moment that is taken.
+  // Adds to the value of the current moment.
   void Add(uint64_t bytes, std::vector<double>* values);
   void AddTo(uint32_t number, uint64_t bytes);
 
@@ -58,14 +58,14 @@ class TimelineReplay : public ResidentReplay {
   PlaceTable places_;
   OriginNumbers numbers_;
   const std::vector<uint64_t> moments_;
-  size_t next_ = 0;  // of moments_
-  Curves curves_;    // without places; values of 0 at the end may lack
+  size_t next_ = 0;  // index into moments_
+  Curves curves_;    // without places; zeros at the end may be missing
   std::vector<double> before_, unattributed_;
   PlaceValues values_;
-  uint64_t added_bytes_ = 0;  // at the moment that is taken
+  uint64_t added_bytes_ = 0;  // at the current moment
 };
 
-// Finds when RSS was highest in a part of a run, both ends included. Not thread
+// Finds the highest RSS in a part of a run, including both ends. Not thread
 // safe.
 class PartPeak final : public ResidentReplay {
  public:

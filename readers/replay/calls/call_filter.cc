@@ -42,7 +42,7 @@ std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
     if (!IsBeyond(call, rule.min_bytes)) continue;
     if (!peaks.empty()) {
       const EndedCall& last = peaks.back();
-      // No growth is above 2^62.
+      // Growth is below 2^62, so this cannot overflow.
       const uint64_t apart = Magnitude(call.charged_bytes - last.charged_bytes);
       if (call.time_us - last.time_us <= min_time_us &&
           apart <= rule.min_value_bytes) {

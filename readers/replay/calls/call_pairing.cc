@@ -106,7 +106,7 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
   std::vector<Open>& calls = found->second;
   if (logs_c_calls_) DropRaised(thread, callee, &calls);
   if (calls.back().callee != callee || callee == 0) {
-    Forget();  // what follows is not to be trusted either
+    Forget();  // later rows cannot be trusted, either
     return std::nullopt;
   }
   const Open call = calls.back();
@@ -139,7 +139,8 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
                    .recursive = recursive};
 }
 
-// From the last RETURN back to the first: a call comes before those in it.
+// From the last RETURN to the first: an outer call is visited before the calls
+// within it.
 void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
   struct Outer {
     EndedCall* call;

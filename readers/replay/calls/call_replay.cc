@@ -10,7 +10,7 @@
 namespace pymemrun {
 namespace {
 
-// "--include and --thread": those that leave out whole calls.
+// The filters that leave out whole calls: "--include and --thread".
 std::string ChoosingOptions(const Filters& filters) {
   std::vector<absl::string_view> options;
   if (filters.include_size() > 0) options.push_back("--include");

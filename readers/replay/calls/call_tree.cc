@@ -10,11 +10,11 @@
 namespace pymemrun {
 namespace {
 
-// Deeper calls stand below each other: else a file of a deep recursion became
-// many times its size.
+// The deepest indentation: without a limit, a file with a deep recursion would
+// print many times its size.
 constexpr size_t kMaxIndent = 256;
 
-// Seconds as people write them: "22.03", "0.000412".
+// Seconds with few digits: "22.03", "0.000412".
 std::string SecondsText(uint64_t us) {
   const double seconds = static_cast<double>(us) * 1e-6;
   if (us >= 1000000) return absl::StrFormat("%.2f", seconds);
@@ -25,14 +25,14 @@ std::string SecondsText(uint64_t us) {
 
 struct CallPlace {
   SourceLocation end;
-  uint32_t first_line;  // of the CALL, or else of the function
+  uint32_t first_line;  // of the CALL, or otherwise of the function
   absl::string_view file;
 };
 
 CallPlace PlaceOf(const EndedCall& call, const RunIndex& index,
                   absl::string_view prefix) {
   const SourceLocation end = index.Resolve(call.site);
-  // The call of a module has no line.
+  // A module's call has no line.
   const uint32_t line = index.Resolve(call.call_site).line;
   const bool has_line = call.call_site != 0 && line != 0;
   return {end, has_line ? line : end.first_line,
@@ -67,7 +67,7 @@ bool CallTree::OnRows(const Row* rows, size_t count) {
          (count == 0 || rows[count - 1].number < root_.number);
 }
 
-// Calls of one thread come when they end: those in a call before it.
+// The calls of a thread come when they end: inner calls before the outer one.
 void CallTree::OnEnded(const EndedCall& call) {
   const uint64_t begin = call.call_number();
   const bool is_others =
@@ -94,7 +94,7 @@ uint64_t CallTree::Shown(uint64_t limit) const {
   return limit == 0 ? all : std::min(all, limit);
 }
 
-// Visits calls with their levels, a call before those in it.
+// Visits calls with their levels, outer calls before the calls within them.
 template <typename Visit>
 void CallTree::Walk(uint64_t limit, Visit visit) const {
   struct Step {

@@ -14,14 +14,14 @@ struct FlowRow {
   void Add(const FlowRow& other) { totals.Add(other.totals); }
 };
 
-// Of a function in C its name alone: its line is the caller's.
+// A C function has only its name: the line is that of its caller.
 Place PlaceOfCall(GroupBy by, const SourceLocation& where) {
   const bool is_python = where.kind == CALL || where.kind == RETURN;
   return is_python || by != GroupBy::kFunction ? PlaceOf(by, where)
                                                : Place{{}, 0, where.function};
 }
 
-// Names are those of the index.
+// Names live as long as the index.
 std::vector<FlowRow> RowsOf(GroupBy by, const std::vector<FlowTotals>& sites,
                             const RunIndex& index) {
   PlaceTable places;

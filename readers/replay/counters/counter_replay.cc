@@ -26,7 +26,7 @@ void CounterReplay::OnProcess(const ProcessSample& sample) {
   const auto add = [&](Kind kind, double value) {
     series_[kind].Add(time_us, value);
   };
-  // Of a part of the run it is not known.
+  // For a part of the run it is unknown.
   if (from_us_ == 0 && to_us_ == kEnd) {
     hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
   }

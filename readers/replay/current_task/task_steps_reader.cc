@@ -10,17 +10,18 @@
 namespace pymemrun {
 namespace {
 
-// What comes so much later than it happened is still told apart. A thread waits
-// for room in its ring for two seconds at most.
+// How late a step may be in the file and still be found: a thread waits for
+// room in its ring for at most two seconds.
 constexpr uint64_t kLateUs = 2500000;
-// Steps that are read at once, at least: turns are made anew then.
+// The least number of steps read at once; turns are made anew after it.
 constexpr size_t kStepsAtOnce = size_t{1} << 15;
-// Readings from the begin, for times that are no longer known.
+// How often the file is read again from its start, for times whose steps were
+// dropped.
 constexpr uint32_t kMostRestarts = 16;
 
 }  // namespace
 
-// The steps around a time that rises. Not thread safe.
+// The steps around an ascending time. Not thread safe.
 class StepWindow final : public IndexingVisitor {
  public:
   StepWindow(const RereadFile& file, uint64_t longest_us, bool tells_functions)
@@ -37,7 +38,7 @@ class StepWindow final : public IndexingVisitor {
   }
   bool OnTasks(const TaskEvent* events, size_t count) override;
 
-  // Whether it may have forgotten steps of that time.
+  // Whether steps of this time may have been dropped.
   bool IsPast(uint64_t time_us) const { return time_us < from_us_; }
   size_t steps() const { return timeline_.steps(); }
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) {
@@ -58,9 +59,10 @@ class StepWindow final : public IndexingVisitor {
   BesideSource source_;
   ReadSteps reader_;
   TaskTimeline timeline_;
-  absl::flat_hash_map<uint32_t, uint32_t> functions_;  // of tasks not done
-  // All steps of this time are here. Those that ended until `read_us_` were
-  // read.
+  // of tasks that are not done
+  absl::flat_hash_map<uint32_t, uint32_t> functions_;
+  // All steps between from_us_ and until_us_ are here. Steps that ended until
+  // `read_us_` were read.
   uint64_t from_us_ = 0, until_us_ = 0, read_us_ = 0;
   bool at_end_ = false;
 };
@@ -84,8 +86,8 @@ bool StepWindow::OnTasks(const TaskEvent* events, size_t count) {
   return true;
 }
 
-// A step is in the file where it ended. As many are read as were kept, so that
-// each is sorted a few times at most.
+// A step is in the file at its end. As many steps are read as were kept, so
+// that each is sorted only a few times.
 void StepWindow::MoveTo(uint64_t time_us) {
   from_us_ = time_us - std::min(time_us, kLateUs);
   timeline_.Forget(from_us_);
@@ -167,8 +169,8 @@ void TaskTimeline::MakeTurns() {
   for (const uint32_t thread : some_) MakeTurnsOf(&threads_[thread]);
 }
 
-// Times of events are whole microseconds: a step lasts to the end of its last
-// one, unless another one begins in it.
+// Times of events are whole microseconds: a step includes its last one, unless
+// another step starts in it.
 void TaskTimeline::MakeTurnsOf(Thread* thread) {
   std::vector<Step>& steps = thread->steps;
   std::stable_sort(steps.begin(), steps.end(),
@@ -190,7 +192,7 @@ void TaskTimeline::MakeTurnsOf(Thread* thread) {
     while (!open.empty() && open.back().end_us < time_us) {
       const uint64_t end_us = open.back().end_us;
       open.pop_back();
-      // Of a damaged file an outer one may have ended before.
+      // In a damaged file an outer step may end earlier than an inner one.
       while (!open.empty() && open.back().end_us <= end_us) open.pop_back();
       turn_to(end_us + 1, open.empty() ? 0 : open.back().task);
     }

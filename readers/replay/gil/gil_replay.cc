@@ -7,7 +7,8 @@
 namespace pymemrun {
 namespace {
 
-// A thread that has given way and wants the GIL again goes on to wait so soon.
+// A thread that has given way, and requests the GIL again within this time,
+// continues its wait.
 constexpr uint64_t kOneWaitNs = 100000;
 
 }  // namespace
@@ -15,7 +16,7 @@ constexpr uint64_t kOneWaitNs = 100000;
 // The thread's first id. Makes a place for it.
 uint32_t GilReplay::Know(uint32_t thread, uint64_t time_ns) {
   uint32_t first = index().FirstThread(thread);
-  if (first > index().threads()) first = 0;  // it found no room
+  if (first > index().threads()) first = 0;  // it did not fit
   if (first >= threads_.size()) {
     threads_.resize(first + 1);
     doing_.resize(first + 1);
@@ -231,7 +232,7 @@ void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
   }
 }
 
-// `by` ended it; kHandover: nobody that is known.
+// `by` ended it; kHandover: it is unknown who did.
 void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
   const Parked parked = parked_[thread];
   parked_[thread] = {};
@@ -263,8 +264,8 @@ void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
   CountWait(wait);
 }
 
-// Charges the wait to who held the GIL meanwhile; returns how much of it. The
-// hold that took most of it becomes the wait's.
+// Charges the wait to the threads that held the GIL during it; returns the time
+// charged. The hold with most of that time is kept as the wait's.
 uint64_t GilReplay::Charge(const GilDoing& did, uint64_t end_ns,
                            GilWait* wait) {
   const uint64_t begin_ns = std::min(did.since_ns, end_ns);
@@ -319,7 +320,7 @@ void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
     return;
   }
   OnWaiterStack(thread, event.time_ns, event.stack);
-  // Of the wait that has just ended.
+  // Sets the stack of the wait that has just ended.
   for (GilWait& wait : worst_) {
     if (wait.thread == thread && wait.stack == 0 &&
         wait.begin_ns + wait.wait_ns == event.time_ns) {

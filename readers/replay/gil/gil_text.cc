@@ -27,7 +27,7 @@ struct GilSums {
     waited_ns += times.waited_ns;
     held_ns += times.held_ns;
   }
-  // Of total_ns; 0 where that is 0.
+  // Share of total_ns; 0 if that is 0.
   double Share(uint64_t ns) const;
 };
 
@@ -114,7 +114,7 @@ std::string WhoLetsGo(const GilReplay& replay) {
                       " keeps them");
 }
 
-// Of pauses of all threads. Empty: there were none.
+// The pauses of all threads. Empty: there were none.
 std::string StopsText(const GilReplay& replay) {
   const StopSums& all = replay.stops().all();
   if (all.stops == 0) return "";

@@ -19,7 +19,7 @@ uint64_t HoldHistory::EachIn(
     }
     if (span.begin_ns <= begin) return 0;
     if (next_ - i + 1 == kMost || i == 1) {
-      // Before the first hold of all nobody had it.
+      // Before the first hold no thread had it.
       return i == 1 ? 0 : std::min(end, span.begin_ns) - begin;
     }
   }

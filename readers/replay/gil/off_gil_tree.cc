@@ -15,8 +15,8 @@ namespace {
 constexpr TreeMeasure kWaits = {TreeUnit::kNanos, "waiting_s", "waits s",
                                 "waits", "waits"};
 constexpr char kNoStack[] = "<no stack>";
-// Of kBoth so many holders have stacks below waiters' stacks, those that most
-// time was waited for: each is a tree of its own.
+// kBoth: the most holders whose stacks are shown below waiters' stacks, those
+// most waited for. Each is a tree of its own.
 constexpr size_t kMostJoined = size_t{1} << 14;
 constexpr char kOtherHolders[] = "<other holders>";
 
@@ -55,7 +55,7 @@ uint32_t OffGilTree::WaiterNode(const WaitStacks::Key& key) {
                             static_cast<double>(replay_.min_wait_ns()) / 1e6));
 }
 
-// `root`: of a thread. Who is no thread has no stack.
+// `root`: the node of a thread. A holder that is not a thread has no stack.
 uint32_t OffGilTree::HolderNode(const WaitStacks::Key& key, uint32_t root) {
   if (!IsThread(key.holder)) return root;
   if (key.place.stack == 0) return tree_.NamedChild(root, kNoStack);

@@ -33,7 +33,7 @@ void CallProfile::SetHeader(const Header& header) {
 
 void CallProfile::Add(const Row& row, const RunIndex& index) {
   if (first_rss_bytes_ == 0 && !any_row_) {
-    // What RSS was before is known of any event but the first.
+    // RSS before an event is known, except before the first one.
     first_rss_bytes_ = row.rss_bytes;
     if (row.number != 0) first_rss_bytes_ -= row.drss_bytes;
     base_rss_bytes_ = first_rss_bytes_;
@@ -42,7 +42,7 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
   if (!row.context) {
     const int64_t change = ChangeOf(row);
     if (!counts) {
-      // Only what comes next is measured against it.
+      // It only serves to measure the next row.
     } else if (filter_.has_value() && !filter_->Keeps(row.thread)) {
       other_threads_.Add(change);
     } else {
@@ -54,7 +54,7 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
   any_row_ = true;
 }
 
-// And keeps what RSS was at the range's ends.
+// Also keeps RSS at the ends of the range.
 bool CallProfile::IsInRange(const Row& row) {
   if (range_->BeginsBetween(row.time_us, TimeRange::kMostMicros)) {
     first_rss_bytes_ = row.rss_bytes;
@@ -93,7 +93,7 @@ void CallProfile::ChargeSite(const Row& row, int64_t change,
   (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))->Add(change);
 }
 
-// The function that is called has not run yet.
+// The called function has not run yet.
 void CallProfile::ChargeCaller(const Row& row, uint32_t caller, int64_t change,
                                const RunIndex& index) {
   const uint32_t own = index.OwnStack(caller);

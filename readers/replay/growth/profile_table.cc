@@ -80,7 +80,7 @@ namespace {
 
 constexpr absl::string_view kTracing = "tracing itself";
 
-// A line of a file is told also where it is 0.
+// A line of a file is printed even if it is 0.
 std::vector<Cell> CellsOf(GroupBy by, const Place& place) {
   std::vector<Cell> cells = PlaceCells(by, place);
   if (HasLines(by) && !place.file.empty()) cells[1] = uint64_t{place.line};

@@ -6,8 +6,8 @@
 namespace pymemrun {
 namespace {
 
-// Files of earlier versions kept so many innermost frames and nothing to stand
-// for the others: such a stack may lack its outermost ones.
+// Files of earlier versions kept only this number of innermost frames, without
+// a sign of the others. So such a stack may lack its outermost frames.
 constexpr uint32_t kMostFrames = kMaxStackNodes - 1;
 
 bool IsThreadBegin(const Place& function) {
@@ -26,7 +26,7 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
     const auto [root, frames] = RootOf(stack);
     const Place function =
         PlaceOf(GroupBy::kFunction, index(), {.stack = root});
-    // What runs that deep is the program, wherever it began.
+    // A stack that deep is the program's, whatever its outermost frame.
     const bool cut =
         frames >= kMostFrames || function.function == kDeeperFramesName;
     const bool begins = cut || IsThreadBegin(function);
@@ -39,7 +39,7 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
   return kinds_[stack] = kind;
 }
 
-// Frames that lie on the way are remembered, for the others' sake.
+// The results for frames on the way are kept, for other stacks.
 HeapExitFinder::Root HeapExitFinder::RootOf(uint32_t stack) {
   std::vector<uint32_t> path;
   Root root = {0, 0};
@@ -92,7 +92,7 @@ HeapMoment HeapExitFinder::exit() const {
     case Footer::FINALIZED:
       exit.kind = HeapMoment::kTime;
       exit.time_us = footer_.finalize_us();
-      // Of a file that lacks some, others would be counted.
+      // If a file lacks some events, the count would include others.
       if (footer_.has_finalize_heap_events() &&
           events_ == footer_.heap_allocations() + footer_.heap_frees()) {
         exit.kind = HeapMoment::kEvents;

@@ -128,7 +128,7 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   curves_.parts[1].values.push_back(reserved);
 }
 
-// There is an odd number of moments: the last one is kept.
+// The number of moments is odd, so the last one is kept.
 void HeapHistoryReplay::Halve() {
   KeepEveryOther(&curves_.time_us);
   KeepEveryOther(&curves_.total.values);
@@ -147,7 +147,8 @@ std::vector<double> HeapHistoryReplay::ErrorsOf(size_t number) const {
   return errors;
 }
 
-// Of what was alive at a moment and went, and of what came and is alive.
+// The variance of what was alive at a moment and was freed, and of what was
+// allocated since and is alive.
 std::vector<double> HeapHistoryReplay::GainVarianceOf(size_t number) const {
   if (number >= kept_variances_.size()) return {};
   const size_t steps = curves_.time_us.size();

@@ -36,13 +36,13 @@ Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay) {
 InterpreterStacks::Kind InterpreterStacks::OwnKind(uint32_t stack) const {
   const absl::string_view file = index_.ResolveStack(stack).file;
   if (IsOfSite(file)) return kSite;
-  // What is no Python code has no file.
+  // Code that is not Python has no file.
   if (file.empty() || absl::StartsWith(file, "<frozen ")) return kInterpreter;
   return kProgram;
 }
 
 bool InterpreterStacks::Contains(uint32_t stack) {
-  // Outwards up to a frame that is known, and back.
+  // Outwards to a known frame, and back.
   std::vector<uint32_t> path;
   Kind kind = kInterpreter;
   for (uint32_t at = stack; at != 0 && at < kMaxStack;
@@ -54,7 +54,7 @@ bool InterpreterStacks::Contains(uint32_t stack) {
     path.push_back(at);
   }
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    // Whatever is called from those is what they are.
+    // Everything called from those frames has their kind.
     if (kind != kSite && kind != kProgram) kind = OwnKind(*at);
     if (*at >= kinds_.size()) kinds_.resize(*at + 1);
     kinds_[*at] = kind;

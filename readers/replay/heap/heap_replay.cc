@@ -9,7 +9,7 @@
 namespace pymemrun {
 namespace {
 
-// In the order of time, each once.
+// Sorted, without duplicates.
 std::vector<uint64_t> StopsFor(const std::vector<HeapMoment>& moments) {
   std::vector<uint64_t> stops;
   for (const HeapMoment& moment : moments) {
@@ -30,7 +30,7 @@ bool NeedEnd(const std::vector<HeapMoment>& moments) {
   });
 }
 
-// The interpreter's module: each of its objects is a mapping.
+// The mmap module of the interpreter: each of its objects is a mapping.
 bool IsMmapModule(absl::string_view path) {
   return absl::StartsWith(path.substr(path.rfind('/') + 1), "mmap.");
 }
@@ -89,7 +89,7 @@ absl::string_view HeapReplay::TaskLabel(uint32_t task) const {
   return task == 0 || tasks_ == nullptr ? kNoTask : tasks_->names().Label(task);
 }
 
-// Those that lie before what happened at `time_us`.
+// Makes the stops that are before the event at `time_us`.
 void HeapReplay::StopsBefore(uint64_t time_us) {
   for (uint64_t stop_us; (stop_us = NextStop()) < time_us;) {
     last_us_ = std::max(last_us_, stop_us);
@@ -138,7 +138,7 @@ void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
 }
 
 void HeapReplay::OnProcess(const ProcessSample& sample) {
-  // It may stand in the file before heap events of earlier times.
+  // A sample may precede heap events of earlier times in the file.
   if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
   if (sample.rss_bytes() == 0) return;
   if (rss_.size() >= kMostRss) {
@@ -158,13 +158,13 @@ uint64_t HeapReplay::RssNear(uint64_t time_us) const {
 
 void HeapReplay::OnFooter(const Footer& footer) {
   if (!done_) last_us_ = std::max(last_us_, footer.end_us());
-  // It counts also those that could not be written.
+  // The footer includes events that could not be written.
   lost_events_ = std::max<uint64_t>(lost_events_, footer.heap_events_lost());
 }
 
 void HeapReplay::Finish() {
   if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
-  // Those behind the end show the end.
+  // Looks after the end show the end.
   looks_.DoUntil(kEnd);
 }
 

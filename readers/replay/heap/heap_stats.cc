@@ -6,7 +6,7 @@ namespace pymemrun {
 bool HeapSizes::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
-    // What mremap moves was allocated before.
+    // mremap moves what was allocated before.
     if (event.is_free || event.allocator == HEAP_MREMAP ||
         model().IsTracing(event.stack)) {
       continue;

@@ -15,14 +15,14 @@ namespace {
 
 using HeapColumns = TableColumns<HeapRows::Row>;
 
-// Of sums, and of their share of all.
+// Adds the columns of sums, and of their share.
 void AddSums(const HeapTableOptions& options, double total_bytes,
              HeapColumns* columns) {
   const std::string& name = options.name;
   columns->AddBytes(name + "_bytes", name, [](const HeapRows::Row& row) {
     return WholeNumber(row.sums.bytes);
   });
-  // For people nothing where most blocks may be unseen.
+  // Text leaves the count out if most blocks may be unseen.
   columns->Add(name + "_count", "blocks", [&options](const HeapRows::Row& row) {
     const bool is_bound =
         options.for_text && IsAtLeast(row.sums, options.unseen);
@@ -58,7 +58,7 @@ void AddErrors(const HeapTableOptions& options, HeapColumns* columns) {
         return row.sums.count_variance + row.before.count_variance;
       },
       CellLook::kPlain);
-  if (options.for_text) return;  // its heading tells it
+  if (options.for_text) return;  // the heading has it
   columns->AddBytes("unseen_bytes", "", [&options](const HeapRows::Row&) {
     return UnseenCell(options.unseen.bytes);
   });
@@ -84,7 +84,7 @@ HeapColumns ColumnsOf(const HeapTableOptions& options, double total_bytes,
   return columns;
 }
 
-// In its own column alone.
+// The row of mappings has only a cell in its own column.
 void AddReserved(const HeapTableOptions& options, const HeapRows::Row& row,
                  Table* table) {
   std::vector<Cell> cells = NameCells(options.by, kReserved);
@@ -122,8 +122,8 @@ std::string RatesText(const HeapReplay& replay) {
   return text;
 }
 
-// The sizes that the rates leave out; nothing is known of these, not even how
-// far the sums are off.
+// The sizes that the rates leave out: nothing is known of these, not even the
+// error of the sums.
 std::string NotRecordedText(const HeapRates& rates) {
   if (rates.mean_bytes() != 0) return "";
   std::string sizes;
@@ -141,7 +141,7 @@ std::string NotRecordedText(const HeapRates& rates) {
                       "no standard error covers them\n");
 }
 
-// How much a place may miss beyond its standard error: blocks without a sample.
+// What a place may hold beyond its standard error: blocks without a sample.
 std::string UnseenText(const HeapUnseen& unseen) {
   if (unseen.count == 0 || std::isinf(unseen.count)) return "";
   return absl::StrCat("small blocks may be missed: most often less than ",
@@ -245,7 +245,7 @@ std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay,
                                   : is_estimate                    ? "about "
                                                                    : "",
                                   Counted(WholeNumber(sums.count), "block"));
-  // Less than a thousandth is not worth a word.
+  // An error below a thousandth is not printed.
   if (with_error && replay.sampled() &&
       sums.BytesError() > 0.001 * std::fabs(sums.bytes)) {
     absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
@@ -265,7 +265,7 @@ std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded) {
 std::string HeapHeading(const HeapReplay& replay) {
   const HeapModel& model = replay.model();
   const HeapSums allocated = model.Allocated();
-  // Its error is as that of what is allocated.
+  // Its error is computed like that of allocations.
   std::string text =
       absl::StrCat("allocated ", HeapSumsText(allocated, replay), ", freed ",
                    HeapSumsText(model.Freed(), replay, /*with_error=*/false),

@@ -8,13 +8,13 @@ namespace pymemrun {
 HeapUnseen UnseenAt(const HeapRates& rates) {
   const double log_chance = std::log(1.0 / 20);
   const auto mean_bytes = static_cast<double>(rates.mean_bytes());
-  // Of n blocks of s bytes (1 - p)^n is exp(-n s / mean), whatever s is.
+  // For n blocks of s bytes (1 - p)^n is exp(-n s / mean), for any s.
   if (mean_bytes > 0)
     return {-log_chance * mean_bytes, -log_chance * mean_bytes};
   HeapUnseen unseen;
   for (const HeapClass& of : rates.classes()) {
     const double count = log_chance / std::log1p(-of.probability());
-    if (!(count >= 1)) continue;  // also one of them is seen in 19 of 20 cases
+    if (!(count >= 1)) continue;  // a single block is seen in 19 of 20 cases
     const auto most_bytes = static_cast<double>(of.below_bytes() - 1);
     unseen.TakeMost({count * most_bytes, count});
   }
@@ -33,7 +33,7 @@ uint32_t HeapWeights::NumberOf(const HeapRates& rates) {
   Rates added;
   added.mean_bytes = static_cast<double>(rates.mean_bytes());
   for (const HeapClass& of : rates.classes()) {
-    // What cannot be a probability stands for itself alone.
+    // An invalid probability: such blocks stand only for themselves.
     const double p = of.probability();
     added.classes.push_back({of.below_bytes(), p > 0 && p < 1 ? 1 / p : 1});
   }

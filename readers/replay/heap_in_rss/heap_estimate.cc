@@ -11,15 +11,15 @@
 namespace pymemrun {
 namespace {
 
-// What of an address range is resident, and how much of that is in pages that
-// were there before tracing.
+// The resident bytes of an address range, and the part of them in pages from
+// before tracing.
 struct ResidentBytes {
   double bytes = 0, before_bytes = 0;
 };
 
-// What an allocator takes for a block of that size: CPython's small blocks are
-// multiples of 16 bytes, glibc's have 8 bytes of their own, too. In larger ones
-// that does not count.
+// The bytes that an allocator takes for a block of this size. Small blocks of
+// CPython are multiples of 16 bytes; glibc adds 8 bytes of its own. In larger
+// blocks this is negligible.
 uint64_t TakenBy(HeapAllocator allocator, uint64_t size) {
   constexpr uint64_t kStep = 16, kSmall = 512, kOwn = 8, kLeast = 32;
   constexpr uint64_t kLarge = 4096;
@@ -32,7 +32,7 @@ uint64_t TakenBy(HeapAllocator allocator, uint64_t size) {
   return std::max(kLeast, round(size + kOwn));
 }
 
-// Blocks by address: in another order sums would be rounded otherwise.
+// Blocks sorted by address: the order affects rounding.
 std::vector<std::pair<uint64_t, const HeapModel::Block*>> InOrder(
     const HeapModel& heap) {
   std::vector<std::pair<uint64_t, const HeapModel::Block*>> blocks;
@@ -44,7 +44,7 @@ std::vector<std::pair<uint64_t, const HeapModel::Block*>> InOrder(
   return blocks;
 }
 
-// Pages that were there before tracing.
+// Pages from before tracing.
 class PagesBefore {
  public:
   explicit PagesBefore(const ResidentModel& model) {
@@ -56,7 +56,7 @@ class PagesBefore {
     });
   }
 
-  // How many of them a range has.
+  // The number of such pages in a range.
   uint64_t In(uint64_t begin, uint64_t end) const {
     return Below(end) - Below(begin);
   }
@@ -86,7 +86,7 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, const PagesBefore& before,
   const uint64_t page_bytes = model.page_bytes();
   const uint64_t first = begin / page_bytes;
   const uint64_t end = (begin + bytes - 1) / page_bytes + 1;
-  // A small block was written to.
+  // A small block was written to, so its pages are resident.
   if (end - first <= 2) return {all, before.In(first, first + 1) ? all : 0};
   const uint64_t covered = model.pages().Covered(first, end);
   const double resident =
@@ -96,7 +96,7 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, const PagesBefore& before,
                         static_cast<double>(covered)};
 }
 
-// Takes the ranges of memory that a heap has, one by one.
+// Collects the ranges of memory that a heap has.
 class RangeSums {
  public:
   RangeSums(const ResidentReplay& pages, size_t sources)
@@ -111,9 +111,10 @@ class RangeSums {
     const double missing = static_cast<double>(bytes) - resident.bytes;
     if (missing > 0) gaps_.push_back({missing, weight, source});
   }
-  // So much of what is not resident is there after all. Programs use what they
-  // ask for wholly or not at all, more often than not, and reserve the largest
-  // blocks: so small ones are filled first. Returns the variance of that.
+  // `bytes` of what is not known to be resident are resident after all.
+  // Programs mostly use all of a block or nothing, and reserve the largest
+  // blocks without using them. So small blocks are filled first. Returns the
+  // variance of that choice, by source.
   std::vector<double> Fill(double bytes) {
     std::vector<double> missing(parts_.size());
     if (bytes <= 0) return missing;
@@ -135,7 +136,7 @@ class RangeSums {
       left -= share * alike;
       all += alike;
     }
-    // Of what lies anywhere between the least and the most.
+    // The variance of a value anywhere between its minimum and maximum.
     for (double& one : missing) {
       const double least = std::max(0.0, bytes - (all - one));
       const double width = std::max(0.0, std::min(one, bytes) - least);
@@ -146,7 +147,8 @@ class RangeSums {
   std::vector<HeapPart> Take() { return std::move(parts_); }
 
  private:
-  // What of a block is not resident; it stands for `weight` blocks.
+  // The part of a block that is not known to be resident; it stands for
+  // `weight` blocks.
   struct Gap {
     double bytes, weight;
     uint32_t source;
@@ -159,7 +161,7 @@ class RangeSums {
   std::vector<Gap> gaps_;
 };
 
-// Samples may stand for more than there is: then what is estimated shrinks to
+// Samples may stand for more than there is: the estimate is then reduced to
 // what is resident.
 void FitTo(double room_bytes, double before_bytes,
            std::vector<HeapPart>* parts) {
@@ -178,8 +180,8 @@ void FitTo(double room_bytes, double before_bytes,
   }
 }
 
-// Charges touchers with what they have in pools of libraries, out of what they
-// touched. Returns what is left of that.
+// Charges owners with their bytes in libraries' pools, out of the pages they
+// touched. Returns the rest.
 double ChargePools(const ResidentReplay& pages, const HeapModel& heap,
                    std::vector<double>* touched, HeapCharges* charges) {
   for (const PoolPart& part : FindPools(pages, heap)) {

@@ -14,16 +14,16 @@
 namespace pymemrun {
 namespace {
 
-// The moment that the replay shows. Of a peak, which only the whole file tells,
-// its time.
+// The moment that the replay shows. A peak, which is known only at the end of
+// the file, becomes a time.
 HeapMoment MomentOf(const HeapMoments& replay) {
   const HeapMoment& moment = replay.moment(0);
-  // By time alone, events of the same microseconds could be too many.
+  // A time is not enough: several events may have the same microsecond.
   if (moment.kind == HeapMoment::kEvents) return moment;
   return {HeapMoment::kTime, replay.TimeOf(0)};
 }
 
-// "2.0 MiB in 1 mapping"; empty where there is nothing.
+// "2.0 MiB in 1 mapping"; empty if there is none.
 std::string SizeText(const HeapMoments& replay) {
   const HeapSums reserved = TotalsOf(replay.model(), replay.SumsAt(0)).reserved;
   if (reserved.recorded == 0) return "";
@@ -41,7 +41,7 @@ std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
   if (finder == nullptr || !finder->has_page_events()) return std::nullopt;
   ResidentReplay pages(replay.TimeOf(0), finder->hindsight());
   if (!file->Read(&pages)) return std::nullopt;
-  // With what is mapped at that moment.
+  // Includes what is mapped at that moment.
   HeapMoments heap({MomentOf(replay)});
   heap.TellTasksApartAs(replay);
   if (!file->Read(&heap)) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
   for (size_t i = 0; i < sources.size(); ++i) {
     if (sources[i].reserved) numbers.emplace(sources[i].key, i);
   }
-  // A file that is still written may have more by now.
+  // A file that is still being written may have grown.
   std::vector<double> bytes(sources.size());
   for (size_t i = 0; i < charged.size(); ++i) {
     const auto found = numbers.find(heap.model().sources()[i].key);

@@ -12,8 +12,8 @@ struct LiveBlock {
   float weight;
 };
 
-// By address. Where two overlap the lower one's free was lost: it ends where
-// the other begins.
+// Live blocks by address. If two overlap, the free of the lower one was lost:
+// it ends where the other starts.
 std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
   std::vector<LiveBlock> blocks;
   blocks.reserve(heap.blocks().size());
@@ -31,7 +31,7 @@ std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
   return blocks;
 }
 
-// Charges one run after the other, in the order of addresses.
+// Charges one run of pages after the other, by ascending address.
 class PageCharger {
  public:
   using Visit = std::function<void(const PageCharge&)>;
@@ -58,13 +58,14 @@ class PageCharger {
   }
 
  private:
-  // Charges at once the pages from `page` on that are without blocks and
-  // mappings, or filled by a single one. Returns how many; 0: `page` is mixed.
+  // Charges, in one step, the pages from `page` on that have no blocks and
+  // mappings, or are filled by a single one. Returns their number; 0: `page` is
+  // mixed.
   uint64_t ChargeAlike(uint64_t page, const PageMap::Run& run) {
     const uint64_t page_bytes = pages_.page_bytes();
     const uint64_t begin = page * page_bytes;
-    // Each has its part in the error. A run that is not sampled any more has
-    // its old owner where there was no room for another.
+    // Each sampled page counts in the error, so these are charged singly. A run
+    // that is no longer sampled has its old owner if a new one did not fit.
     if (pages_.owners()[run.owner].weight > 1) return 0;
     while (next_ < blocks_.size() && blocks_[next_].end <= begin) ++next_;
     const LiveBlock* const block =
@@ -85,8 +86,8 @@ class PageCharger {
     return end - page;
   }
 
-  // Takes the pages from address `begin` up to page `end`, which hold no block.
-  // Returns up to where they have no mapping, or one fills them and is charged.
+  // The pages from address `begin` up to page `end` have no block. Returns the
+  // end of those without a mapping, or filled by one, which is charged.
   uint64_t MappedAlike(uint64_t begin, uint64_t end, PageCharge* charge) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
     PassParts(begin);
@@ -130,7 +131,7 @@ class PageCharger {
     const bool has_blocks = !inside_.empty();
     double rest = page_bytes;
     if (has_blocks) rest -= AddInside(page, weight, all, page_bytes);
-    // What blocks of a mapping leave of a page is the mapping's.
+    // What blocks leave of a page belongs to the mapping in it.
     all = FindMappings(begin, end);
     if (inside_.empty() && !has_blocks) {
       Add({page, weight, PageCharge::To::kOwner, owner,
@@ -141,8 +142,8 @@ class PageCharger {
     Add({page, weight, PageCharge::To::kSlack, 0, rest * stands_for});
   }
 
-  // Charges those inside_, `all` bytes, with no more than `room` bytes of the
-  // page. Returns with how many.
+  // Charges the entries of inside_, `all` bytes, with at most `room` bytes of
+  // the page. Returns the bytes charged.
   double AddInside(uint64_t page, uint32_t weight, double all, double room) {
     const double part = std::min(1.0, room / all);
     for (const auto& [source, bytes] : inside_) {
@@ -151,7 +152,7 @@ class PageCharger {
     }
     return all * part;
   }
-  // Leaves the mappings' bytes that lie there in inside_; returns their sum.
+  // Fills inside_ with the mappings' bytes in this range; returns their sum.
   double FindMappings(uint64_t begin, uint64_t end) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
     PassParts(begin);
@@ -189,8 +190,8 @@ class PageCharger {
   HeapCharges& charges_;
   const HeapModel& heap_;
   const std::vector<LiveBlock> blocks_;
-  size_t next_ = 0;  // those before it end before the page
-  HeapMappings::Parts::const_iterator next_part_;    // the same
+  size_t next_ = 0;  // earlier ones end below the page
+  HeapMappings::Parts::const_iterator next_part_;    // likewise
   std::vector<std::pair<uint32_t, double>> inside_;  // source, bytes
 };
 

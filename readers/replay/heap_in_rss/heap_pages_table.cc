@@ -20,8 +20,8 @@ constexpr absl::string_view kSlack = "<allocator slack>";
 struct Amount {
   Place place;
   double bytes = 0;
-  double heap_bytes = 0;  // of these
-  double variance = 0;    // of bytes, where pages were sampled
+  double heap_bytes = 0;  // part of bytes
+  double variance = 0;    // of bytes, if pages were sampled
   bool has_heap = true;   // it can have blocks
 
   bool IsNothing() const { return SignedNumber(bytes) == 0; }
@@ -42,8 +42,8 @@ struct Amounts {
   double variance = 0;  // of all
 };
 
-// By scan of sampled blocks only what lies in pools is charged to owners, and
-// pages of files.
+// With scans of sampled blocks only pages of pools and of files are charged to
+// owners.
 Origin OriginOf(const PageOwner& owner, const ResidentReplay& pages,
                 const HeapReplay& heap) {
   if (!owner.by_scan) return pages.OriginOf(owner);
@@ -52,10 +52,10 @@ Origin OriginOf(const PageOwner& owner, const ResidentReplay& pages,
   return heap.sampled() ? owner.likely_pool_origin() : pages.OriginOf(owner);
 }
 
-// Numbers the places of owners and sources alike.
+// Numbers the places of owners and sources together.
 class PlaceNumbers {
  public:
-  // What is of threads that are not kept.
+  // The number of threads that are not kept.
   static constexpr size_t kOther = SIZE_MAX;
 
   PlaceNumbers(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap,
@@ -92,7 +92,7 @@ class PlaceNumbers {
   OriginNumbers owners_, sources_;
 };
 
-// Collects the errors of what sampled pages are charged with.
+// Collects the errors of charges to sampled pages.
 class ChargeErrors {
  public:
   ChargeErrors(uint64_t page_bytes, PlaceNumbers* numbers)
@@ -185,7 +185,7 @@ class AmountMaker {
       of.heap_bytes += charges.by_source[i];
     }
   }
-  // Where blocks were sampled.
+  // Adds the variances of sampled blocks.
   void AddVariances(const HeapCharges& charges) {
     for (uint32_t i = 0; i < charges.variance.size(); ++i) {
       if (charges.by_source[i] <= 0) continue;

@@ -5,7 +5,7 @@
 namespace pymemrun {
 
 void PythonArenas::SetPython(absl::string_view version) {
-  // From 3.10 on they are larger.
+  // Since 3.10 arenas are larger.
   const bool is_old = absl::StartsWith(version, "3.9.");
   arena_bytes_ = uint64_t{1} << (is_old ? 18 : 20);
   pool_bytes_ = uint64_t{1} << (is_old ? 12 : 14);
@@ -62,7 +62,8 @@ std::vector<PythonArenas::Arena> PythonArenas::Found() const {
     if (blocks == 0) continue;
     uint64_t end = begin + arena_bytes_;
     if (end < begin) continue;
-    // One that was there before tracing is taken for one that begins later.
+    // A later arena overlaps it: the first one was there before tracing, and
+    // ends earlier than assumed.
     if (!found.empty() && found.back().end > begin) found.back().end = begin;
     found.push_back({begin, end, pool_bytes_});
   }

@@ -6,34 +6,34 @@
 namespace pymemrun {
 namespace {
 
-// What a page is part of.
+// What a part of a page belongs to.
 enum Part {
   kResident,
   kBefore,  // resident before tracing
   kGoing,
   kStaying,
-  kMapped,     // with a mapping of its own
-  kEmptied,    // an arena that would be empty
-  kKeptArena,  // another one
-  kTop,        // the end of malloc's heap, with nothing that stays
+  kMapped,     // of a large block that is freed
+  kEmptied,    // an arena that becomes empty
+  kKeptArena,  // another arena
+  kTop,        // the end of malloc's heap, above everything that stays
   kParts,
 };
 
-// From `page` on one more thing, or one less, is that part.
+// From `page` on there is one more, or one less, of this part.
 struct Step {
   uint64_t page;
   Part part;
   int change;
 };
 
-// glibc's default; it rises once larger blocks were freed.
+// glibc's default; it rises when larger blocks are freed.
 constexpr uint64_t kMmapThreshold = 128 << 10;
-// Before a block of glibc's.
+// glibc's header before each block.
 constexpr uint64_t kChunkHeader = 16;
-// What is left of a heap's free end, by default.
+// What glibc keeps at the end of a heap, by default.
 constexpr uint64_t kTopPad = 128 << 10;
 
-// The first that begins at `address` or above.
+// The first range that starts at `address` or above.
 std::vector<BlockRange>::const_iterator From(
     const std::vector<BlockRange>& blocks, uint64_t address) {
   return std::partition_point(
@@ -53,7 +53,7 @@ class PageSweep {
     });
   }
 
-  // By address, and not empty.
+  // REQUIRES: sorted by address, not empty.
   void AddBlocks(const std::vector<BlockRange>& blocks, Part part) {
     PageMap::Range open = {0, 0};
     for (const BlockRange& block : blocks) {
@@ -67,8 +67,8 @@ class PageSweep {
     }
     AddPages(open.begin, open.end, part);
   }
-  // Blocks that malloc has mapped one by one begin behind a header, at a page's
-  // begin.
+  // Blocks that malloc has mapped one by one follow a header at the start of a
+  // page.
   void AddMapped(const std::vector<BlockRange>& going) {
     std::vector<BlockRange> mapped;
     for (const BlockRange& block : going) {
@@ -85,9 +85,9 @@ class PageSweep {
              (arena.end + page_bytes_ - 1) / page_bytes_,
              is_emptied ? kEmptied : kKeptArena);
   }
-  // Where nothing that stays is up to the heap's end.
+  // The end of the heap above all blocks that stay.
   void AddTop(const std::vector<BlockRange>& staying, const MallocHeap& heap);
-  // Whether some of these addresses were there before tracing.
+  // Whether some of these addresses were resident before tracing.
   bool IsOlder(uint64_t begin, uint64_t end) const {
     const uint64_t page = begin / page_bytes_;
     const auto after = std::partition_point(
@@ -184,8 +184,8 @@ void Sort(std::vector<BlockRange>* blocks) {
 
 bool HasBlock(const std::vector<BlockRange>& blocks,
               const PythonArenas::Arena& arena) {
-  // The last pool may be none: arenas are aligned to pages, pools to their
-  // size. Then something else may begin there.
+  // The last pool may be incomplete, as arenas are aligned to pages, but pools
+  // to their size. Something else may start there.
   const uint64_t sure_end = arena.end - arena.pool_bytes;
   for (auto at = From(blocks, arena.begin);
        at != blocks.end() && at->begin < arena.end; ++at) {
@@ -213,8 +213,8 @@ ReturnedMemory MemoryWithout(std::vector<BlockRange> going,
   bool has_spare = false;
   for (const PythonArenas::Arena& arena : arenas) {
     if (arena.end - arena.begin < arena.pool_bytes) continue;
-    // A pool from before tracing right below: what seems to begin here is the
-    // rest of its arena.
+    // There is a pool from before tracing just below: what seems to start here
+    // is the rest of its arena.
     const uint64_t below =
         arena.begin - std::min(arena.begin, arena.pool_bytes);
     const bool is_emptied = HasBlock(going, arena) &&

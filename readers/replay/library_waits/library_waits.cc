@@ -10,13 +10,14 @@
 namespace pymemrun {
 namespace {
 
-// Of stacks of threads that C code began.
+// The set for stacks of threads that C code started.
 constexpr PackageSet kNative = ~PackageSet{0};
 
 }  // namespace
 
 PackageSet WaitFinder::SetOf(absl::string_view file) {
-  // The standard library's threads work for whoever gave them a function.
+  // Threads of the standard library work for the code that gave them a
+  // function, so its packages do not count.
   if (!absl::StrContains(file, "-packages/")) return 0;
   const absl::string_view package = OwnCode::PackageOf(file);
   if (package.empty()) return 0;
@@ -37,7 +38,7 @@ const WaitFinder::Stack& WaitFinder::Find(uint32_t stack) {
   if (stack >= stacks_.size()) stacks_.resize(index_.stacks() + 1);
   static const Stack kNone;
   if (stack >= stacks_.size()) return kNone;
-  // Outwards to one that is known; then back.
+  // Outwards to a known frame, and back.
   std::vector<uint32_t> unknown;
   for (uint32_t at = stack; at != 0 && !stacks_[at].known;
        at = index_.ParentStack(at)) {
@@ -66,7 +67,8 @@ void WaitFinder::OnRow(const Row& row) {
   if (row.stack == 0) return;
   uint64_t from_us = row.time_us;
   const bool returns = row.what == RETURN || row.what == C_RETURN;
-  // Without its call it began at most when the thread was seen before.
+  // The start of the call is unknown: at the earliest it is when the thread was
+  // seen before.
   if (returns) {
     from_us -= row.call_us == 0 ? from_us : std::min(row.call_us, from_us);
   }
@@ -104,7 +106,7 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
     }
     return;
   }
-  // A function in C has no frame. It may be in libc's code, or in Python's.
+  // A C function has no frame. Its code may be in libc or in Python.
   const PackageSet in_c = of.call == 0 ? SetOfMapping(code) : 0;
   const PackageSet packages = of.packages | in_c;
   if (packages == 0 || index_.Imports(stack)) {
@@ -150,8 +152,9 @@ std::vector<WaitFinder::Sight> WaitFinder::SortedSights() const {
 void WaitFinder::Follow(const Sight& sight, Thread* thread) {
   Thread& state = *thread;
   const uint64_t time_us = sight.first_us;
-  if (sight.line != 0 && sight.line == state.call) return;  // it may go on
-  // A line may have been in a function in C whenever it is not sure.
+  // the call may go on
+  if (sight.line != 0 && sight.line == state.call) return;
+  // If it is uncertain, the line may have been in a C function at any time.
   const uint32_t line = sight.call != 0 ? sight.call : sight.line;
   if (line != state.line)
     state.seen_us = std::max(state.seen_us, state.line_us);
@@ -171,7 +174,7 @@ void WaitFinder::Calls(const Sight& sight, Thread* thread) {
   uint64_t from_us = sight.from_us;
   const bool was_in_other = state.call != 0 && state.call != sight.call;
   if (from_us == 0 || from_us == time_us) {
-    // It may have been there since it was seen in own code.
+    // It may have been there since it was last seen in own code.
     from_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
   }
   from_us = std::max(from_us, state.seen_us);
@@ -243,8 +246,8 @@ uint32_t WaitCursor::Find(uint64_t time_us, uint32_t thread, uint32_t stack,
   if (has_last_ && last_packages_ == packages && last_thread_ == thread) {
     return last_found_;
   }
-  // The call that began last; of a native thread's, where no name is the same,
-  // any. It may do its work by libc's code.
+  // The call that started last. For a native thread, whose code may be in libc,
+  // a call of any package will do.
   const LibraryWaits::Change* found = nullptr;
   int looks = 0;
   for (const auto& [began, change] : now_) {

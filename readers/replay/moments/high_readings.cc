@@ -7,7 +7,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kBlurBytes = 1 << 20;
-// What comes late has its place among so many.
+// How far back a late reading is sorted in.
 constexpr size_t kLast = 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ void HighReadings::Add(const Reading& reading) {
   if (readings_.size() >= full_at_) DropLow();
 }
 
-// One that is as its neighbours are tells nothing more.
+// A reading equal to its neighbours adds nothing.
 void HighReadings::DropLow() {
   const auto is_near = [this](const Reading& one) {
     return IsNear(one.bytes, highest_bytes_);
@@ -56,7 +56,8 @@ std::vector<RssStretch> HighReadings::Near(uint64_t peak_bytes) const {
   std::vector<RssStretch> stretches;
   bool is_high = false;
   uint64_t after_us = 0;
-  uint64_t before_bytes = peak_bytes;  // RSS just before after_us, at most
+  // The most that RSS was just before after_us.
+  uint64_t before_bytes = peak_bytes;
   for (const Reading& one : readings_) {
     const bool is_near = IsNear(one.bytes, peak_bytes);
     const uint64_t end_us = one.time_us + 1;

@@ -14,7 +14,8 @@
 namespace pymemrun {
 namespace {
 
-// Digits with at most one point: no sign, exponent, "inf" or "nan".
+// Whether these are digits with at most one point: no sign, exponent, "inf" or
+// "nan".
 bool IsPlainDecimal(absl::string_view text) {
   return !text.empty() && text != "." &&
          std::count(text.begin(), text.end(), '.') <= 1 &&
@@ -90,7 +91,7 @@ namespace {
 
 class LastMoment final : public RecordVisitor {
  public:
-  // Once there is a later moment than `enough_us`, others are of no interest.
+  // Stops at the first moment later than `enough_us`.
   explicit LastMoment(uint64_t enough_us) : enough_us_(enough_us) {}
   bool OnRows(const Row* rows, size_t count) override {
     return count == 0 || Take(rows[count - 1].time_us);

@@ -11,10 +11,10 @@
 namespace pymemrun {
 namespace {
 
-// `option`: which one asked for the moment.
+// `option`: the option that named the moment.
 void SayNoMoment(const absl::Status& status, absl::string_view option,
                  const RereadFile& file, const Console& console, int* code) {
-  // That nothing can be read has been said.
+  // A message was printed already if nothing could be read.
   const bool is_said = status.code() == absl::StatusCode::kDataLoss;
   if (!is_said) {
     console.Say(
@@ -109,7 +109,7 @@ std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
       return {};
     }
     all.push_back(*std::move(found));
-    // So many events are counted for one moment alone.
+    // Events can be counted for one moment only.
     if (moments.size() > 1 && all.back().kind == HeapMoment::kEvents) {
       all.back().kind = HeapMoment::kTime;
     }
@@ -130,7 +130,7 @@ std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,
   std::vector<HeapMoment> found =
       FindHeapMoments({moment}, file.get(), console, code);
   if (found.empty()) return nullptr;
-  // What was allocated by then; at the peak, in the whole run.
+  // What was allocated up to the moment; for the peak, in the whole run.
   const bool to_end = moment.kind == Moment::kPeak;
   auto replay = std::make_unique<HeapMoments>(std::move(found), to_end);
   const bool read = ReadHeapAgain(file.get(), console, replay.get(), code);

@@ -9,10 +9,10 @@
 namespace pymemrun {
 namespace {
 
-// Two moments are equal where what was alive differs by less, or by no more
-// than samples of what came and went between them may stray: the one is as good
-// an example of the peak as the other. The highest of many estimates would be
-// too high.
+// Two moments count as equal if their live bytes differ by less than this, or
+// by no more than the error of what came and went between them. Either is then
+// a good example of the peak. Taking the highest of many estimates would
+// overstate it.
 constexpr double kSameBytes = 128 << 10;
 constexpr double kErrors = 2;
 
@@ -33,7 +33,7 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
       enough_bytes_(enough_bytes) {
   mutable_model().SumUp();
   for (RssStretch rss : stretches) {
-    // That moment for itself.
+    // `at_us` gets a stretch of its own.
     for (const uint64_t cut_us : {at_us, at_us + 1}) {
       if (rss.begin_us >= cut_us || cut_us >= rss.end_us) continue;
       stretches_.push_back({rss, {}});
@@ -81,7 +81,7 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
       events = std::find_if(events, end, [&rss](const HeapEvent& event) {
         return event.time_us >= rss.begin_us;
       });
-      // Only what is left of them counts.
+      // Only the rest of them counts.
       const auto& left = pairs_.LeaveOut(before, events - before);
       HeapReplay::OnHeap(left.data(), left.size());
       was_apart_ = true;
@@ -92,11 +92,12 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
       ++events;
     }
   }
-  // Scans may stand behind later events.
+  // Scans may follow later events in the file.
   return now_ < stretches_.size() || (header().page_scan() && !knows_files_);
 }
 
-// Of what came and went unseen nothing may be left of what was there before.
+// Memory that came and went unseen may have replaced everything that was there
+// before.
 void MostAlive::TakeMoved() {
   const double variance = std::max(model().live().bytes_variance, 0.0);
   moved_variance_ += std::exchange(was_apart_, false)
@@ -105,7 +106,8 @@ void MostAlive::TakeMoved() {
   last_variance_ = variance;
 }
 
-// Of equal moments the last one: pages that a block fills come after it.
+// Among equal moments the last one is chosen: the pages that a block fills come
+// after the block.
 void MostAlive::TakeLive(uint64_t time_us) {
   double live_bytes = model().live().bytes;
   if (std::exchange(has_begun_, true)) {
@@ -113,7 +115,8 @@ void MostAlive::TakeLive(uint64_t time_us) {
     came_bytes_ += std::max(live_bytes - last_bytes_, 0.0);
   }
   last_bytes_ = live_bytes;
-  // Where RSS rose, what was there before is not the peak, however much it was.
+  // If RSS rose since, an earlier moment is not the peak, however much was
+  // alive.
   const auto rose_bytes = static_cast<double>(stretches_[now_].rss.rose_bytes);
   if (rose_bytes > 0 && came_bytes_ >= rose_bytes / 2 &&
       !std::exchange(has_risen_, true)) {
@@ -131,8 +134,8 @@ void MostAlive::TakeLive(uint64_t time_us) {
   }
 }
 
-// Where RSS fell, memory was freed after the peak. A large block that came only
-// after that was not filled yet.
+// If RSS fell, memory was freed after the peak. A large block allocated after
+// that was not filled yet.
 void MostAlive::EndStretch() {
   Stretch& now = stretches_[now_++];
   const double after_bytes = static_cast<double>(now.rss.fell_bytes) / 2;
@@ -160,7 +163,7 @@ void MostAlive::Finish() {
   at_bytes_ += MappedResident();
 }
 
-// Allocators reserve far more than they touch.
+// Only the resident part counts: allocators reserve far more than they touch.
 double MostAlive::MappedResident() const {
   const uint64_t page_bytes = std::max<uint64_t>(header().page_bytes(), 1);
   uint64_t pages = 0;
@@ -180,7 +183,7 @@ double MostAlive::MappedResident() const {
   return static_cast<double>(pages) * static_cast<double>(page_bytes);
 }
 
-// What was alive, and pages of files.
+// Live bytes and pages of files.
 double MostAlive::KnownBytes(const Stretch& one) const {
   if (!was_scanned_) return one.most.live_bytes;
   const uint64_t file_bytes = HoldsMoment(one.rss)        ? files_at_
@@ -189,7 +192,8 @@ double MostAlive::KnownBytes(const Stretch& one) const {
   return one.most.live_bytes + static_cast<double>(file_bytes);
 }
 
-// That moment stays where as much was alive: what is resident was best known.
+// `at_us` is kept if as much was alive at it, as resident pages were best known
+// then.
 std::optional<uint64_t> MostAlive::Better() const {
   double known_bytes = 0, moved = 0;
   for (const Stretch& one : stretches_) {

@@ -17,7 +17,7 @@
 namespace pymemrun {
 namespace {
 
-// Finds a mark, and remembers some labels for a message.
+// Finds a mark, and keeps some labels for a message.
 class MarkFinder final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -99,7 +99,7 @@ void RunMoments::OnHeader(const Header& header) {
   has_faults_ = header.page_period() != 0;
 }
 
-// VmHWM, 0 where it was not read, tells of the time since it was read last.
+// VmHWM (0: not read) covers the time since its last reading.
 void RunMoments::AddReading(uint64_t time_us, uint64_t rss_bytes,
                             uint64_t hwm_bytes) {
   if (rss_bytes > highest_.bytes) highest_ = {time_us, rss_bytes};
@@ -149,7 +149,7 @@ void RunMoments::OnFooter(const Footer& footer) {
   PeakFinder::OnFooter(footer);
   footer_ = footer;
   if (footer.has_peak()) OnPeak(footer.peak());
-  // Above all rows where the highest one was lost.
+  // If the row with the highest RSS was lost, only the footer has it.
   if (footer.max_rss_us() != 0) {
     AddReading(footer.max_rss_us(), footer.max_rss_bytes(), 0);
   }
@@ -163,7 +163,7 @@ Hindsight RunMoments::hindsight() const {
   return hindsight;
 }
 
-// Finalization tells nothing of the program.
+// Finalization is not the program's own memory.
 std::vector<RssStretch> RunMoments::BeforeFinalization(
     const std::vector<RssStretch>& stretches) const {
   if (footer_.finalize() != Footer::FINALIZED) return stretches;
@@ -176,9 +176,9 @@ std::vector<RssStretch> RunMoments::BeforeFinalization(
   return before;
 }
 
-// Where RSS does not differ, what was alive tells moments apart.
+// Where RSS is equal, live bytes distinguish the moments.
 void RunMoments::Choose(const ReadRun& read) {
-  uint64_t known_us = kEnd;  // what was resident was best known then
+  uint64_t known_us = kEnd;  // resident pages were best known then
   std::vector<RssStretch> stretches;
   if (has_faults_) {
     known_us = peak_us();
@@ -193,8 +193,8 @@ void RunMoments::Choose(const ReadRun& read) {
   if (known_us != kEnd) peak_.time_us = known_us;
   stretches = BeforeFinalization(stretches);
   if (!has_heap_ || stretches.empty()) return;
-  // A scan finds what is touched of blocks and mappings. Where these can make
-  // up RSS, with what was there before, another moment tells no more.
+  // A scan finds the touched parts of blocks and mappings. If these and older
+  // memory can explain RSS, no other moment is better.
   const double enough_bytes =
       !has_faults_ && known_us == scan_.time_us
           ? 0.95 * static_cast<double>(PeakBytes()) -
@@ -228,7 +228,7 @@ uint64_t RunMoments::EndUs() const {
 }
 
 uint64_t RunMoments::KnownUntilUs() const {
-  // Collectors did not always write a reading that was like the one before.
+  // Some collectors did not write a reading equal to the one before.
   constexpr uint64_t kMostLateUs = 500000;
   const bool was_told = footer_.own_bytes() != 0;
   const uint64_t end_us = EndUs();
@@ -238,7 +238,7 @@ uint64_t RunMoments::KnownUntilUs() const {
   return std::min(last_reading_us_, end_us);
 }
 
-// The footer tells it, or else the heap events, if there are any.
+// From the footer, or else from heap events, if there are any.
 FoundMoment RunMoments::FindEnd(const ReadRun& read) const {
   FoundMoment end = {EndUs(), std::string(NameOfEnd(footer_)), true};
   if (footer_.finalize() == Footer::FINALIZED) {
@@ -272,7 +272,7 @@ absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
     case Moment::kExit:
       return FoundMoment{EndUs(), "exit", true};
     case Moment::kTime: {
-      // As it was written, rounded, the end is not after the end.
+      // A time that the user copied was rounded: it still means the end.
       const bool is_end = HumanSeconds(moment.time_us) == HumanSeconds(EndUs());
       if (moment.time_us <= EndUs()) return FoundMoment{moment.time_us};
       if (is_end) return FoundMoment{EndUs(), "", true};

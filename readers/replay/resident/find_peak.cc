@@ -9,21 +9,23 @@
 namespace pymemrun {
 namespace {
 
-// What one stack did within so much time is one growth.
+// Growth at one stack within this time counts as one growth.
 constexpr uint64_t kOneGrowthUs = 5000;
 constexpr size_t kMostGrowth = size_t{1} << 17;
-// VmHWM and RSS are sums of counters that lag by some pages on each CPU.
+// VmHWM and RSS are sums of counters that lag by some pages on each CPU: the
+// usual difference.
 constexpr uint64_t kBlurBytes = 1 << 20;
 constexpr uint64_t kStretchBytes = 64 << 10;
 constexpr size_t kMaxHigh = 8192;
 
-// What cannot be told from the peak: see kBlurBytes, of few CPUs.
+// Whether RSS cannot be distinguished from the peak; see kBlurBytes, for few
+// CPUs.
 bool IsHigh(uint64_t bytes, uint64_t peak_bytes) {
   return bytes + std::max(kBlurBytes / 2, peak_bytes / 100) >= peak_bytes;
 }
 
 // Whether the own line of the row's stack was in a call since the event before.
-// Else that came in own code, on this line or an earlier one.
+// Otherwise RSS grew in own code, on this line or an earlier one.
 bool WasInCall(const Row& row, const RunIndex& index) {
   const uint32_t own = index.OwnStack(row.stack);
   if (own == 0) return true;
@@ -40,7 +42,7 @@ bool WasInCall(const Row& row, const RunIndex& index) {
 
 }  // namespace
 
-// Numbers of events rise over all threads: what grew did so since the last one.
+// Event numbers ascend over all threads: what grew did so since the last event.
 bool PeakFinder::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const Row& row = rows[i];
@@ -59,8 +61,9 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
   return ResidentReplay::OnRows(rows, count);
 }
 
-// Without calls: who allocates may be who fills memory at that time. Who maps
-// it need not be, and when nothing is allocated nobody knows.
+// Used in runs without calls. A thread that allocates probably fills memory at
+// that time. A thread that maps memory may not fill it, and without allocations
+// the toucher is unknown.
 bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
   finder_.OnHeap(events, count);
   if (!TellsGrowth()) return true;
@@ -93,7 +96,7 @@ void PeakFinder::AddGrowth(const SeenGrowth& growth) {
     return;
   }
   if (growth_.size() >= kMostGrowth) {
-    // Of each two the larger one stays.
+    // The larger one of each pair is kept.
     for (size_t i = 0; 2 * i < growth_.size(); ++i) {
       const size_t other = std::min(2 * i + 1, growth_.size() - 1);
       growth_[i] = growth_[2 * i].bytes >= growth_[other].bytes
@@ -139,7 +142,7 @@ void PeakFinder::OnTime(uint64_t time_us) {
   high_known_bytes_ = KnownNow();
 }
 
-// From now_us() on.
+// From now_us() to `end_us`.
 void PeakFinder::AddHigh(uint64_t end_us, uint64_t rss_bytes) {
   if (!high_.empty() && high_.back().end_us == now_us() &&
       high_.back().bytes / kStretchBytes == rss_bytes / kStretchBytes) {
@@ -151,7 +154,7 @@ void PeakFinder::AddHigh(uint64_t end_us, uint64_t rss_bytes) {
   high_.push_back({now_us(), end_us, rss_bytes});
 }
 
-// Half of them at most: every other one where RSS goes up and down all the
+// Keeps at most half of them: every other one if RSS goes up and down all the
 // time.
 void PeakFinder::KeepHigh() {
   const uint64_t most = std::max(high_bytes_, peak_bytes_);
@@ -173,7 +176,7 @@ void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   gone_.clear();
 }
 
-// What RSS is too low or too high by is not known either.
+// RSS minus what is unattributed, in either direction.
 uint64_t PeakFinder::KnownNow() const {
   const uint64_t rss = model().RssBytes();
   const auto unknown =
@@ -181,10 +184,10 @@ uint64_t PeakFinder::KnownNow() const {
   return rss - std::min(rss, unknown);
 }
 
-// The kernel has just said what is resident.
+// The kernel has just reported what is resident.
 void PeakFinder::RememberWhatIsKnown() {
   const uint64_t rss = model().RssBytes(), known = KnownNow();
-  // Not what events made of RSS since statm was read: that may be too high.
+  // RSS as estimated from events since statm may be too high.
   const uint64_t most = std::max({peak_bytes_, asked_bytes_, rss});
   if (!IsAlmost(rss, most)) return;
   if (IsAlmost(asked_bytes_, most) && known <= known_bytes_) return;
@@ -193,14 +196,14 @@ void PeakFinder::RememberWhatIsKnown() {
   known_bytes_ = known;
 }
 
-// Since the last reading RSS was as high as it was seen, but no higher than
+// Since the last reading RSS was as high as it was seen, but at most
 // `most_bytes`.
 void PeakFinder::Take(uint64_t most_bytes) {
   const uint64_t bytes = std::min(high_bytes_, most_bytes);
   if (bytes > peak_bytes_) {
     peak_bytes_ = bytes;
     peak_us_ = high_us_;
-    // What was seen beyond that was not there: it is not known what was.
+    // RSS was overestimated, and it is unknown by which pages.
     peak_known_bytes_ =
         high_known_bytes_ - std::min(high_known_bytes_, high_bytes_ - bytes);
     peak_unseen_ = false;
@@ -213,11 +216,11 @@ void PeakFinder::Take(uint64_t most_bytes) {
   taken_us_ = now_us();
 }
 
-// VmHWM has been read: where it has risen, RSS was as high since then.
+// VmHWM was read. If it has risen, RSS was that high since the last reading.
 void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
   const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
   last_hwm_bytes_ = hwm_bytes;
-  // A peak some pages above a moment that was seen belongs to that moment.
+  // A peak slightly above a moment that was seen counts as that moment.
   const uint64_t seen_bytes = std::max(high_bytes_, peak_bytes_);
   if (!risen || hwm_bytes <= seen_bytes + kBlurBytes ||
       IsAlmost(seen_bytes, hwm_bytes)) {
@@ -239,9 +242,10 @@ void PeakFinder::OnGone(std::vector<LateArrival> blocks) {
   gone_.push_back(std::move(gone));
 }
 
-// A fault brings a huge page, and the kernel tells of one page. Who asks
-// whether it was huge comes too late where the memory is soon given back. But
-// RSS has risen by no other pages that are known.
+// A fault may bring a huge page, but only one of its pages is recorded. If the
+// memory was released before the kernel was asked, it is unknown whether the
+// page was huge. But if VmHWM has risen, and no other known pages explain it,
+// it was.
 void PeakFinder::InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes) {
   uint64_t to_us = 0, together_bytes = 0;
   for (const GoneBlocks& gone : gone_) {

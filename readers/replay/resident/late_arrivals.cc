@@ -16,7 +16,7 @@ class Finder {
         looks_left_(*looks_left),
         block_pages_(kHugeBytes / model.page_bytes()) {}
 
-  // What has aged was there alone when the kernel answered the last time: the
+  // An aged page was alone in its block when the kernel last answered: the
   // others came later.
   void Look(const ResidentRange& range) {
     const uint64_t begin =
@@ -27,7 +27,7 @@ class Finder {
     model_.pages().ForEachNew(begin, end, [&](const PageRun& run) {
       if (looks_left_ == 0) return false;
       --looks_left_;
-      // Of a run of several pages one may lie in the next block.
+      // A run of several pages may extend into the next block.
       const uint64_t first = std::max(run.begin, begin);
       const uint64_t last = std::min(run.end, end) - 1;
       LookAt(first, run);
@@ -40,7 +40,7 @@ class Finder {
   std::vector<LateArrival> Found() { return std::move(found_); }
 
  private:
-  // Whether the page, of that run, is the only known one of its block.
+  // Whether the page, part of this run, is the only known one of its block.
   void LookAt(uint64_t page, const PageRun& run) {
     const PageOwner& owner = model_.owners()[run.owner];
     const uint64_t begin = page / block_pages_ * block_pages_;
@@ -55,11 +55,11 @@ class Finder {
   const ResidentModel& model_;
   uint64_t& looks_left_;
   const uint64_t block_pages_;
-  uint64_t begin_ = UINT64_MAX;  // of the block looked at last
+  uint64_t begin_ = UINT64_MAX;  // of the block examined last
   std::vector<LateArrival> found_;
 };
 
-// The page, if a fault is known to have brought it.
+// Returns the run if a recorded fault brought the page.
 const PageRun* Faulted(const PageRun& run, uint64_t page,
                        const ResidentModel& model) {
   const bool there = run.begin <= page && page < run.end && run.owner != 0;

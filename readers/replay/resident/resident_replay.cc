@@ -11,11 +11,11 @@
 namespace pymemrun {
 namespace {
 
-// A reading that stands behind page events which are so much later says nothing
-// of what is resident by then.
+// A reading that follows page events which are this much later does not
+// describe what is resident then.
 constexpr uint64_t kLateUs = 50000;
 constexpr size_t kMaxReadings = 4096;
-// Runs of pages that an entry or a range allows to be looked at for late
+// Runs of pages that each entry or range allows to be examined for late
 // arrivals. Real files need fewer.
 constexpr uint64_t kLooksForEach = 64;
 
@@ -68,18 +68,18 @@ void ResidentReplay::OnHeader(const Header& header) {
 
 void ResidentReplay::MoveTo(uint64_t time_us) {
   if (time_us <= now_us_) return;
-  // Nothing else need have happened at the peak.
+  // There may be no other event at the peak.
   if (before_.peak_us > now_us_ && before_.peak_us < time_us) {
     MoveTo(before_.peak_us);
   }
   LeaveMoment();
   OnTime(time_us);
   now_us_ = time_us;
-  // A program that dies may have grown since.
+  // RSS of a program that died may have grown after the last reading.
   if (now_us_ > before_.until_us) model_.SetMostRss(kEnd);
 }
 
-// All of now_us() has been added, except hindsight, which this adds.
+// Everything at now_us() was added; adds what hindsight has for it.
 void ResidentReplay::LeaveMoment() {
   const std::vector<LateArrival>& late = before_.late;
   for (; next_late_ < late.size() && late[next_late_].time_us <= now_us_;
@@ -91,7 +91,7 @@ void ResidentReplay::LeaveMoment() {
   }
 }
 
-// Everything before `time_us` has come.
+// Everything before `time_us` has been read.
 void ResidentReplay::AdvanceTo(uint64_t time_us) {
   while (!readings_.empty() && readings_.begin()->first < time_us) {
     const Reading reading = readings_.begin()->second;
@@ -113,8 +113,9 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     AdvanceTo(entry.time_us);
     past_ = entry.time_us > until_us_;
     if (past_) break;
-    // Times never fall in a recorder's file. What came before an answer of the
-    // kernel's that stands before it would go with each further one.
+    // Times never descend in files of our recorder. In others, a page that came
+    // before the last Residency would be removed by the next one, so its time
+    // is raised.
     PageEntry risen = entry;
     risen.time_us = std::max(entry.time_us, now_us_);
     for (const LateArrival& late :
@@ -153,7 +154,7 @@ void ResidentReplay::AddInference(const PageEntry& entry) {
   if (!entry.inferred) return inference_.AddKnown(entry.thread, entry.stack);
   const uint32_t id = model_.pages().At(entry.page).owner;
   const PageOwner& owner = model_.owners()[id];
-  // It may be memory that was there, or have found no room.
+  // The page may have been there already, or may not have fit.
   if (!owner.inferred || owner.stack != entry.stack) return;
   inference_.AddInferred(entry.thread, entry.stack, id, owner.weight);
 }
@@ -161,8 +162,9 @@ void ResidentReplay::AddInference(const PageEntry& entry) {
 void ResidentReplay::OnResidency(const ResidencyView& seen) {
   has_page_events_ = was_scanned_ = true;
   if (done_) return;
-  // It stands where the kernel had answered: until then pages left by calls
-  // that are told. The first tells what was there before tracing.
+  // The record is placed at the time of the kernel's answer: until then
+  // recorded calls removed pages. The first one shows what was there before
+  // tracing.
   const bool first = model_.ranges().empty();
   const uint64_t time_us = first ? seen.begin_us : seen.time_us;
   AdvanceTo(time_us);
@@ -186,7 +188,7 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
-// All that a line called counts together.
+// Growth in all calls of one own line is summed up.
 PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
                                       uint64_t rss_bytes) const {
   PageOwner owner = {.by_scan = true};
@@ -206,7 +208,7 @@ PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
       most = bytes;
       owner.ran = one.sure ? who : WhoRan();
     }
-    // What may be of an earlier line counts half.
+    // Growth that may belong to an earlier line counts half.
     const double likely = one.sure ? bytes : bytes / 2;
     if (!one.imports && likely > most_beside_imports) {
       most_beside_imports = likely;
@@ -220,7 +222,7 @@ PageOwner ResidentReplay::UnscannedOwner() const {
   return WhoRanUntil(shown_us() + 1, model_.RssBytes());
 }
 
-// Times rise.
+// REQUIRES: times ascend.
 void ResidentReplay::ForgetGrowth(uint64_t before_us) {
   scanned_us_ = before_us;
   if (before_.growth == nullptr) return;
@@ -257,7 +259,7 @@ void ResidentReplay::AddLate(const LateArrival& late) {
 void ResidentReplay::AddReading(const Reading& reading) {
   highest_read_ =
       std::max({highest_read_, reading.rss_bytes, reading.hwm_bytes});
-  // RSS is not known of this moment, and VmHWM may be an earlier one's.
+  // RSS is unknown at this moment, and VmHWM may be an earlier one's.
   if (reading.rss_bytes == 0) return;
   read_us_ = std::max(read_us_, reading.time_us);
   if (readings_.size() >= kMaxReadings) readings_.erase(readings_.begin());
@@ -298,13 +300,13 @@ void ResidentReplay::OnPageLoss(const PageLoss& loss) {
 void ResidentReplay::OnFooter(const Footer& footer) {
   last_us_ = std::max(last_us_, std::min(footer.end_us(), until_us_));
   highest_read_ = std::max<uint64_t>(highest_read_, footer.hwm_bytes());
-  // It counts also those that could not be written.
+  // The footer includes samples that could not be written.
   lost_samples_ = std::max<uint64_t>(lost_samples_, footer.page_samples_lost());
 }
 
 void ResidentReplay::Finish() {
   if (by_scan() && !was_scanned_) has_page_events_ = false;
-  // What was read at the last moment itself, too.
+  // Includes what was read at the last moment itself.
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);
   if (before_.peak_us <= until_us_) MoveTo(before_.peak_us);
   LeaveMoment();

@@ -22,8 +22,8 @@ struct Amount {
   uint64_t pages = 0;
   uint64_t inferred_pages = 0;
   uint64_t unowned_pages = 0;  // by mapping
-  double variance = 0;         // of pages, where they were sampled
-  // Of what has no owner alone, which may be below 0.
+  double variance = 0;         // of pages, if they were sampled
+  // Only for memory without an owner; may be negative.
   std::optional<int64_t> unattributed_bytes = {};
 
   int64_t Bytes(int64_t page_bytes) const {
@@ -46,13 +46,13 @@ struct Amounts {
   double variance = 0;  // of all pages
 };
 
-// Whether the owner is of a thread that is not wanted.
+// Whether the owner's thread is left out.
 bool IsOther(const PageOwner& owner, ThreadFilter* threads) {
   return threads != nullptr && !threads->Keeps(owner.thread);
 }
 
-// Sets the variances. `number_of`: where in amounts.places the owner of a page
-// has its sum.
+// Sets the variances. `number_of` returns the index in amounts.places that a
+// page's owner is summed up in.
 template <typename NumberOf>
 void SetVariances(const ResidentModel& model, ThreadFilter* threads,
                   NumberOf number_of, Amounts* amounts) {
@@ -77,8 +77,8 @@ void SetVariances(const ResidentModel& model, ThreadFilter* threads,
   amounts->other_threads.variance = errors.VarianceOf(others);
 }
 
-// Adds what is uncertain of pages that were charged to one place or another.
-// `number_of`: where in amounts.places an owner has its sum.
+// Adds the variance of pages that may belong to either of two places.
+// `number_of` returns the index in amounts.places for an owner.
 template <typename NumberOf>
 void AddInferenceErrors(const ResidentReplay& replay, ThreadFilter* threads,
                         NumberOf number_of, Amounts* amounts) {
@@ -90,7 +90,8 @@ void AddInferenceErrors(const ResidentReplay& replay, ThreadFilter* threads,
       [&](uint32_t owner) { return model.PagesOf(owner); },
       [&](uint32_t owner, uint32_t other, double variance) {
         if (variance == 0) return;
-        if (is_other(owner) || is_other(other)) return;  // of one thread
+        // Both are the same thread's.
+        if (is_other(owner) || is_other(other)) return;
         const uint32_t number = number_of(owner);
         if (number == number_of(other)) return;
         amounts->places[number].variance += variance;
@@ -128,7 +129,7 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
   return amounts;
 }
 
-// What was there before tracing is part of mappings, too, but of no thread.
+// Memory from before tracing belongs to mappings, too, but to no thread.
 Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
   Amounts amounts;
@@ -151,7 +152,7 @@ Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
         if (owner.inferred) amount.inferred_pages += pages;
       });
   for (const auto& [mapping, pages] : model.Unowned()) {
-    if (threads != nullptr) break;  // nobody knows whose they are
+    if (threads != nullptr) break;  // their threads are unknown
     amounts.places[number_of(mapping)].unowned_pages += pages;
   }
   PageMappings again(replay);
@@ -164,7 +165,7 @@ Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   return amounts;
 }
 
-// A page's thread, and what the page is part of, are known.
+// The thread and the mapping of a page are certain.
 bool HasErrors(GroupBy by, const ResidentReplay& replay) {
   return replay.model().sampled() ||
          (replay.infers() && by != GroupBy::kThread && by != GroupBy::kMapping);
@@ -173,7 +174,7 @@ bool HasErrors(GroupBy by, const ResidentReplay& replay) {
 TableColumns<Amount> ColumnsOf(GroupBy by, const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
   const auto page_bytes = static_cast<int64_t>(model.page_bytes());
-  // Of what has an owner.
+  // For places with an owner.
   const auto owned = [page_bytes](uint64_t Amount::*pages) {
     return [=](const Amount& of) -> Cell {
       if (of.unattributed_bytes.has_value()) return {};
@@ -196,7 +197,7 @@ TableColumns<Amount> ColumnsOf(GroupBy by, const ResidentReplay& replay) {
                      owned(&Amount::unowned_pages));
   }
   if (HasErrors(by, replay)) {
-    // What is charged to one place or another is part of RSS in any case.
+    // A page belongs to RSS, whichever place it is charged to.
     columns.AddError("error_bytes", "std error", [=, &model](const Amount& of) {
       return of.unattributed_bytes.has_value() && !model.sampled()
                  ? std::nullopt
@@ -206,7 +207,7 @@ TableColumns<Amount> ColumnsOf(GroupBy by, const ResidentReplay& replay) {
   return columns;
 }
 
-// "1.2 MiB of libc.so.6, ...": the largest few.
+// "1.2 MiB of libc.so.6, ...": the largest ones.
 std::string UnownedText(const ResidentReplay& replay) {
   constexpr size_t kMost = 3;
   std::vector<std::pair<uint64_t, uint32_t>> order;
@@ -242,7 +243,7 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
       limit, [](const Amount& amount) { return amount.pages; }, &places);
   amounts.before.pages +=
       replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
-  // By mapping most of it is not there.
+  // Grouped by mapping there is no such row.
   Amount tracing;
   if (by != GroupBy::kMapping) {
     const uint64_t page_bytes = replay.model().page_bytes();

@@ -50,7 +50,7 @@ constexpr absl::string_view kNames[kColumns] = {
     "thread_drss_bytes",
 };
 
-// Appends those of extra records.
+// Appends the columns of extra records.
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
   for (int i = static_cast<int>(kFirstPageColumn);
        i < static_cast<int>(Column::kThreadDrss); ++i) {
@@ -115,7 +115,7 @@ std::vector<Column> TextColumns(bool with_context, bool with_pid,
     if (column == Column::kPid && !with_pid) continue;
     columns.push_back(column);
   }
-  extra.calls = false;  // for people there is `pymemreport calls`
+  extra.calls = false;  // people have `pymemreport calls`
   AppendExtra(extra, &columns);
   return columns;
 }

@@ -44,7 +44,7 @@ struct TextStyle {
     return kLooks[static_cast<int>(column)];
   }
 
-  // The line's # touches the file name.
+  // The # of the line follows the file name directly.
   void Before(Column column, const Column* previous, std::string* out) const {
     const bool touches = previous != nullptr && column == Column::kLine &&
                          *previous == Column::kFile;

@@ -34,7 +34,7 @@ void StateReplay::OnStateRecording(const StateRecording& recording) {
 }
 
 StateReplay::Told& StateReplay::TellOf(uint32_t first) {
-  if (first > index().threads()) first = 0;  // it found no room
+  if (first > index().threads()) first = 0;  // it did not fit
   if (first >= told_.size()) told_.resize(first + 1);
   return told_[first];
 }
@@ -45,7 +45,7 @@ bool StateReplay::OnStates(const StateEvent* events, size_t count) {
   return true;
 }
 
-// Of what begins with the event.
+// The state that starts with the event.
 uint8_t StateReplay::CodeOf(const StateEvent& event) {
   switch (event.reason) {
     case SLEEP_LOCK:

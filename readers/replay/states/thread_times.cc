@@ -64,15 +64,15 @@ class Parts {
   size_t first_ = 0;
 };
 
-// For how long a thread had each of its holds while it ran, spread over the
-// pieces of that time. The thread was without the GIL in a hold's pauses,
-// nobody knows when, and may have run meanwhile.
+// Spreads each hold's time with the GIL over the pieces in which the thread
+// ran. During the pauses of a hold, at unknown times, the thread was without
+// the GIL, and may have run.
 class HeldTime {
  public:
   explicit HeldTime(size_t parts) : parts_(parts) {}
 
   void Measure(size_t part, uint64_t ns) { parts_[part].ran_ns += ns; }
-  // Of the next piece. REQUIRES: Measure() was told of all of them.
+  // For the next piece. REQUIRES: Measure() was called with all of them.
   uint64_t Take(size_t part, const GilPart& hold, uint64_t ns) {
     Part& of = parts_[part];
     const uint64_t long_ns = hold.end_ns - hold.begin_ns;
@@ -93,14 +93,15 @@ class HeldTime {
   std::vector<Part> parts_;
 };
 
-// For how long sleeps were the wish for a CPU at their ends. The scheduler
-// counts such a time when it is over, as it does that after a preemption.
+// The time at the ends of sleeps in which threads waited for a CPU. The
+// scheduler counts it when it is over, as after a preemption.
 class LateWakes {
  public:
   LateWakes(const ThreadSteps& steps,
             const std::vector<RunnableReading>& readings);
 
-  // Of a sleep that ended then, at most. Times rise from call to call.
+  // For a sleep that ended then, at most. REQUIRES: times ascend from call to
+  // call.
   uint64_t At(uint64_t end_ns) {
     while (next_ < parts_.size() && parts_[next_].until_ns < end_ns) ++next_;
     return next_ < parts_.size() ? parts_[next_].late_ns : 0;
@@ -116,8 +117,8 @@ class LateWakes {
   size_t next_ = 0;
 };
 
-// What a reading has too much or too little, since threads are read one after
-// the other, is the next one's.
+// Threads are read one after the other, so a reading may have too much or too
+// little. The difference is taken from the next one.
 LateWakes::LateWakes(const ThreadSteps& steps,
                      const std::vector<RunnableReading>& readings) {
   std::vector<uint64_t> sleeps;

@@ -7,7 +7,7 @@
 namespace pymemrun {
 namespace {
 
-// What the stream tells of what a footer would have said.
+// The values of a footer, as far as the stream has them.
 Footer FooterFromStream(const RunFacts& facts) {
   Footer footer;
   footer.set_end(Footer::UNKNOWN);

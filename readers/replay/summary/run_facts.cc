@@ -142,7 +142,7 @@ void RunFacts::OnFooter(const Footer& found) {
     system_us = found.system_us();
   }
   if (found.has_peak()) OnPeak(found.peak());
-  // Above all rows where the highest one was lost.
+  // If the row with the highest RSS was lost, only the footer has it.
   if (highest.has_value() && found.max_rss_bytes() <= highest->rss_bytes)
     return;
   if (found.max_rss_bytes() == 0) return;
@@ -190,7 +190,7 @@ uint64_t RunFacts::LastRssBytes() const {
 
 std::optional<uint64_t> RunFacts::DroppedRows() const {
   if (!footer.has_value()) return std::nullopt;
-  // Records tell of those that could not be written, too.
+  // Loss records include rows that could not be written.
   const uint64_t unwritten = std::min(lost_rows, footer->lost_on_write());
   return std::max(lost_rows - unwritten, footer->dropped());
 }

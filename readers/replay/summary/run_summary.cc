@@ -57,7 +57,7 @@ std::string DescribeStart(const Header& header) {
       header.preloaded() ? " (tracer preloaded)" : "");
 }
 
-// A word and the patterns it was given, if any.
+// A word with the patterns it was given, if any.
 template <typename Globs>
 void AddGlobs(absl::string_view name, const Globs& globs,
               std::vector<std::string>* parts) {
@@ -115,7 +115,7 @@ std::string DescribeLosses(const RunFacts& facts) {
                       Counted(unwritten, "row"), " on failed writes");
 }
 
-// What others did to the file's name.
+// What other programs did to the file's name.
 std::string DescribeOutputName(const Footer& footer) {
   return footer.output_name() == Footer::OUTPUT_DELETED
              ? "deleted while it was written"
@@ -160,7 +160,7 @@ std::string DescribePeak(const RunPeak& peak) {
 std::string DescribeHwm(const RunFacts& facts, const RunPeak& peak) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(std::max(facts.HwmBytes(), peak.rss_bytes));
-  // A program that died, or became another, has said nothing of its end.
+  // A program that died, or called exec, left no end.
   const bool is_of_the_end =
       facts.footer.has_value() && facts.footer->own_bytes() != 0;
   if (!is_of_the_end) text += ", as last sampled";
@@ -218,7 +218,7 @@ std::string DescribeClock(const RunFacts& facts) {
   return text;
 }
 
-// What profiling made the interpreter allocate.
+// Objects that profiling made the interpreter allocate.
 std::string DescribeObjects(const RunFacts& facts) {
   const Footer& footer = *facts.footer;
   std::string text = absl::StrCat(HumanBytes(footer.frame_object_bytes()),
@@ -301,7 +301,7 @@ void AddCalls(const RunFacts& facts, Descriptions* lines) {
   lines->emplace_back("highest event", DescribeHighest(facts));
 }
 
-// How many dumps of the object graph there are, and what the last one was.
+// The number of dumps of objects, and the last one.
 std::string DescribeDumps(const RunFacts& facts) {
   const auto& dumps = facts.Kept<ObjectsDumped>();
   const ObjectsDumped& last = dumps.last;

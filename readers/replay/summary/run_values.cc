@@ -15,12 +15,12 @@ using Values = std::vector<std::pair<std::string, Cell>>;
 
 Cell Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
 
-// A name or a size that the file may leave out.
+// A name or a size; empty if the file leaves it out.
 Cell Text(absl::string_view text) {
   return text.empty() ? Cell() : Cell(std::string(text));
 }
 Cell Known(uint64_t value) { return value == 0 ? Cell() : Cell(value); }
-// A value that is known only where something else is.
+// The value, or an unknown cell.
 Cell If(bool known, Cell value) { return known ? std::move(value) : Cell(); }
 
 const Footer& FooterOf(const RunFacts& facts) {

@@ -22,7 +22,7 @@ double Amount(const TaskRow& row, TaskOrder order) {
   }
 }
 
-// Of either nothing may have been added yet.
+// Either may be empty so far.
 void AddTo(const TaskRow& row, TaskRow* sum) {
   const bool is_new = sum->of.sums.steps == 0;
   if (is_new) sum->of.stack = row.of.stack;
@@ -135,7 +135,7 @@ bool TaskRowList::IsMostForSure() const {
   const auto is_close = [&most](const TaskBytes& live) {
     return most.bytes - live.bytes <= std::hypot(most.Error(), live.Error());
   };
-  // Of others nothing is alive.
+  // The other tasks have nothing alive.
   if (alive_.size() < count_ && is_close({})) return false;
   return std::none_of(alive_.begin(), alive_.end(), [&](const auto& one) {
     return one.first != most_alive_.of.task && is_close(one.second);

@@ -7,7 +7,7 @@
 namespace pymemrun {
 namespace {
 
-// Of a hostile file sums may go round.
+// In a hostile file sums may wrap.
 int64_t Sum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) +
                               static_cast<uint64_t>(b));
@@ -68,7 +68,7 @@ void TaskReplay::TakeBlocked(const TaskEvent& event) {
   }
 }
 
-// What a hub waits for keeps nobody.
+// What a hub waits for delays no other task.
 void TaskReplay::AddBlocked(uint32_t task, TaskStep* step) {
   const auto found = blocked_.find(task);
   if (found == blocked_.end()) return;
@@ -115,7 +115,7 @@ void TaskReplay::Take(const TaskEvent& event) {
   step.to_stack = event.action == TASK_WAITS ? event.stack : 0;
   step.others = thread.under_way > 0 ? thread.under_way - 1 : 0;
   AddBlocked(event.task, &step);
-  const bool goes_on = event.time_ns > range_.end_ns;  // behind the range
+  const bool goes_on = event.time_ns > range_.end_ns;  // after the range
   step.is_cut = event.action == TASK_RUNS || goes_on;
   AddStep(event, step, grown_bytes, &task.sums);
   task.waits_at = step.to_stack;

@@ -98,7 +98,7 @@ TableColumns<TaskRow> DetailColumns(const TaskReplay& replay, TaskRows by,
                                     bool with_errors) {
   const bool is_task = by == TaskRows::kTasks;
   const auto seconds = [](uint64_t ns) { return SecondsOfNanos(ns); };
-  // Of its coroutine, if that is known.
+  // The coroutine's code, if it is known.
   const auto of_code = [&replay](const TaskRow& row, auto cell) {
     return row.of.stack == 0
                ? Cell()

@@ -65,8 +65,8 @@ std::string TogetherText(const TaskReplay& replay, const TaskRow& function,
          ".\n";
 }
 
-// Of many small tasks of one function no single one matters: false where one
-// has a good part of what they have.
+// Many small tasks of one function: no single task matters. False if one task
+// has a good part of their memory.
 bool AreSmall(const TaskReplay& replay, const TaskRow& most,
               const TaskRow& function) {
   constexpr double kGoodPart = 0.25;

@@ -43,7 +43,7 @@ void ThreadCurvesReplay::OnChanged(const PageOwner& by, int64_t bytes) {
 
 void ThreadCurvesReplay::Set(uint32_t thread, uint64_t time_us, uint32_t stack,
                              double bytes) {
-  // What found no room in the index is nobody's, as what no thread did.
+  // A thread that did not fit in the index counts as no thread.
   if (thread == 0 || thread > index().threads()) return;
   if (thread >= states_.size()) states_.resize(index().threads() + 1);
   State& state = states_[thread];
@@ -70,7 +70,7 @@ void ThreadCurvesReplay::TakeValues() {
   values_.resize(std::min(states_.size(), kMaxThreads));
   for (size_t thread = 0; thread < states_.size(); ++thread) {
     State& state = states_[thread];
-    // What was before the first moment is not shown.
+    // Changes before the first moment are not shown.
     if (moment == 0) {
       state.high = {curves_.time_us[0], std::max(state.net_bytes, 0.0), 0};
     }
@@ -82,7 +82,7 @@ void ThreadCurvesReplay::TakeValues() {
     values_[thread].resize(moment + 1);
     values_[thread].back() = state.net_bytes;
   }
-  // Of the pages that are there by then.
+  // For the pages that are resident at that moment.
   if (by_ == GrowthBy::kFaults && model().sampled()) {
     variances_.push_back(VariancesByThread(model()));
   }

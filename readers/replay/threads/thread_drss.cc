@@ -25,7 +25,7 @@ std::unique_ptr<ThreadDrss> ThreadDrss::Read(RereadFile* file) {
   return Read(read, 0);
 }
 
-// Ids are dense: this is the next one.
+// Ids are consecutive: this is the next one.
 void ThreadDrss::OnThread(const ThreadDef& thread) {
   ResidentReplay::OnThread(thread);
   if (threads_.size() <= index().threads()) threads_.emplace_back();
@@ -42,7 +42,7 @@ void ThreadDrss::OnChanged(const PageOwner& by, int64_t bytes) {
   }
 }
 
-// Of a renamed thread all are put together.
+// Joins the changes of all ids of a renamed thread.
 void ThreadDrss::Finish() {
   ResidentReplay::Finish();
   for (uint32_t id = 0; id < threads_.size(); ++id) {

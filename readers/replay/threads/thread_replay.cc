@@ -11,13 +11,13 @@
 namespace pymemrun {
 namespace {
 
-// The line of each thread with most bytes. A line is reached by several stacks.
+// The line with most bytes, by thread. Several stacks may lead to a line.
 class TopLines {
  public:
   struct Top {
     uint64_t bytes = 0;
     uint32_t stack = 0;
-    bool has_code = false;  // it is a line of a file
+    bool has_code = false;  // the line is in a file
   };
 
   void Add(uint32_t thread, uint32_t line, Top one) {
@@ -43,8 +43,8 @@ ThreadTotals* ThreadReplay::Of(uint32_t thread) {
   return &threads_[thread < threads_.size() ? thread : 0];
 }
 
-// Ids are dense: this is the next one. What found no room in the index is
-// nobody's.
+// Ids are consecutive: this is the next one. Threads that did not fit in the
+// index count as no thread.
 void ThreadReplay::OnThread(const ThreadDef& thread) {
   ResidentReplay::OnThread(thread);
   if (threads_.size() > index().threads()) return;
@@ -84,7 +84,7 @@ void ThreadReplay::SeeStack(uint32_t thread, uint32_t stack) {
 }
 
 void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
-  if (now_us() == 0) return;  // before the program's own code
+  if (now_us() == 0) return;  // the program's own code has not started
   if (!range_.HasMicros(now_us())) return;
   See(by.thread, now_us());
   SeeStack(by.thread, by.stack);

@@ -18,7 +18,7 @@
 namespace pymemrun {
 namespace {
 
-// What a row tells of one thread, or of several.
+// The figures of one thread, or of several.
 struct ThreadRow {
   std::string name;
   ThreadTotals totals;
@@ -47,7 +47,7 @@ class RowsMaker {
     }
   }
 
-  // The ids of all threads, those first that took most.
+  // The ids of all threads, the largest growth first.
   std::vector<uint32_t> Order() const {
     std::vector<uint32_t> order;
     for (uint32_t id = 1; id < totals_.size(); ++id) {
@@ -74,8 +74,9 @@ class RowsMaker {
     return row;
   }
 
-  // Whether the thread's live heap is at least half of what it brought and
-  // kept. Else a few bytes of a small object would stand for mapped memory.
+  // Whether the thread's live blocks are at least half of what it added and
+  // kept. Otherwise a few small objects would be shown as the reason for mapped
+  // memory.
   static bool HeapExplains(const ThreadRow& row) {
     return row.totals.top_stack == 0 ||
            2 * row.live_bytes >= static_cast<double>(row.totals.net_bytes());
@@ -88,13 +89,14 @@ class RowsMaker {
   }
 
  private:
-  // By which the thread is called in tables.
+  // The id whose name tables show.
   uint32_t Id(uint32_t thread) const {
     const uint32_t latest = index_.LatestThread(thread);
     return latest < totals_.size() ? latest : 0;
   }
 
-  // Who holds memory is a better answer than who touched its pages first.
+  // The code that holds memory is a better answer than the code that first
+  // touched its pages.
   void Hold(uint32_t thread, uint32_t stack, double bytes) {
     const uint32_t line = lines_.NumberOf(GroupBy::kLine, facts_.heap->index(),
                                           Origin{.stack = stack});
@@ -127,7 +129,7 @@ class RowsMaker {
   absl::flat_hash_map<uint32_t, TopLine> top_lines_;
 };
 
-// A cell, where that is known.
+// The cell, or an unknown one.
 Cell If(bool known, Cell cell) { return known ? std::move(cell) : Cell(); }
 
 Cell ErrorCell(double variance) { return WholeNumber(std::sqrt(variance)); }

@@ -11,7 +11,8 @@ bool LooksLikeFormula(absl::string_view name) {
          absl::string_view("=+-@\t\r").find(name[0]) != absl::string_view::npos;
 }
 
-// JSON's escapes are UTF-16: beyond the basic plane a pair of surrogates.
+// JSON's escapes are UTF-16: characters beyond the basic plane are surrogate
+// pairs.
 void AppendJsonEscape(uint32_t value, std::string* out) {
   if (value >= 0x10000) {
     AppendJsonEscape(0xd7c0 + (value >> 10), out);

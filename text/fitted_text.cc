@@ -17,8 +17,8 @@ namespace {
 constexpr absl::string_view kDots = "..";
 constexpr size_t kLeastPart = 4;  // of a path, or of a name
 
-// Where ":16" is that says which line, or else "#313" at the end that says
-// which thread. Folders and what comes behind a name are no such number.
+// The position of ":16", which is a line number, or of "#313" at the end, which
+// is a thread's. Numbers in folders, and after a name, do not count.
 struct NumberAt {
   size_t begin, end;
 };
@@ -71,7 +71,7 @@ std::string PadLeft(absl::string_view text, size_t columns) {
 std::string CutToColumns(absl::string_view name, size_t columns) {
   std::string shown;
   size_t used = 0;
-  size_t room = 0;  // bytes of `shown` that leave room for the dots
+  size_t room = 0;  // bytes of `shown` that leave room for dots
   while (!name.empty()) {
     const Rune rune = FirstRune(name);
     used += AppendVisible(rune, name.substr(0, rune.size), &shown);
@@ -115,7 +115,7 @@ std::string CutLabel(absl::string_view label, size_t columns, bool unicode) {
   // "name (path:16)", or "path:16 name", or "name#313".
   const size_t open = label.substr(0, number.begin).rfind('(');
   const bool in_brackets = open != label.npos && label.back() == ')';
-  if (in_brackets && label.front() == ' ') {  // of a tree
+  if (in_brackets && label.front() == ' ') {  // in a tree
     const size_t indent =
         std::min(label.find_first_not_of(' '), columns - columns / 2);
     return absl::StrCat(label.substr(0, indent),
@@ -129,7 +129,7 @@ std::string CutLabel(absl::string_view label, size_t columns, bool unicode) {
                                : label.substr(number.end);
   absl::string_view fixed =
       label.substr(number.begin, number.end - number.begin);
-  // "job.py:5 to :7": both.
+  // "job.py:5 to :7" has two.
   if (!in_brackets && FindNumber(name).begin < name.size()) {
     fixed = label.substr(number.begin);
     name = "";

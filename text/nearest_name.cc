@@ -14,7 +14,7 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// Single-character changes from `a` to `b`.
+// The number of single-character changes from `a` to `b`.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -30,7 +30,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Whether the same letters are in another order.
+// Whether both have the same letters, in a different order.
 bool HasSwapped(std::string_view a, std::string_view b) {
   return a.size() == b.size() &&
          std::is_permutation(a.begin(), a.end(), b.begin());
@@ -47,7 +47,7 @@ std::string NearestName(std::string_view word,
   const std::string typed = LowerCase(word);
   const size_t dashes = std::min(typed.find_first_not_of('-'), typed.size());
   const bool may_begin = typed.size() - dashes >= kFewestLetters;
-  // Fewer changes than this: in a short word two letters make another word.
+  // In a short word two changed letters already make another word.
   const size_t letters = typed.size() - dashes;
   size_t least = letters < 5 ? 2 : letters < 8 ? 3 : letters / 2;
   for (const std::string& name : names) {
@@ -66,7 +66,8 @@ std::string NearestName(std::string_view word,
 std::string ShortWords(std::string_view message, size_t longest) {
   constexpr size_t kShown = 100;
   const auto begin_of = [](std::string_view text, size_t size) {
-    while (size > 0 && (text[size] & 0xc0) == 0x80) --size;  // of a character
+    // Bytes of one character.
+    while (size > 0 && (text[size] & 0xc0) == 0x80) --size;
     return std::string(text.substr(0, size)) + "...";
   };
   std::string text;

@@ -14,7 +14,7 @@ bool IsPlain(char c) {
          absl::string_view("_./-+:=@%,").find(c) != absl::string_view::npos;
 }
 
-// $'...': what a terminal must not see is written as its bytes.
+// $'...': bytes that a terminal must not get are written as escapes.
 std::string Escaped(absl::string_view name) {
   std::string word = "$'";
   while (!name.empty()) {

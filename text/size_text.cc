@@ -49,13 +49,13 @@ uint64_t UnitBytes(std::string_view text) {
   return 0;
 }
 
-// A number without its point, and the power of ten that it is divided by.
+// A number without its point, and the power of ten to divide it by.
 struct Decimal {
   uint64_t digits;
   uint64_t divisor;
 };
 
-// Takes digits, and a point followed by digits, from the front of *text.
+// Takes digits, and a point with digits, off the front of *text.
 std::optional<Decimal> TakeDecimal(std::string_view* text) {
   size_t end = std::min(text->find_first_not_of(kDigits), text->size());
   std::string digits(text->substr(0, end));
@@ -88,7 +88,7 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
   const size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   const uint64_t unit = UnitBytes(text.substr(blanks));
   if (unit == 0) return std::nullopt;
-  // In lowest terms, what is left of the divisor has to divide the unit.
+  // In lowest terms, the divisor must divide the unit.
   const uint64_t common = std::gcd(number->digits, number->divisor);
   const uint64_t factor = number->digits / common;
   const uint64_t divisor = number->divisor / common;

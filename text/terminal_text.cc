@@ -23,9 +23,9 @@ bool IsControl(uint32_t value) {
   return value < 0x20 || (value >= 0x7f && value < 0xa0);
 }
 
-// Marks, embeddings, overrides and isolates that reorder what follows; the
-// separators that some programs take for line ends; what takes no room, so that
-// two names that differ by it look the same.
+// Marks, embeddings, overrides and isolates that reorder text; separators that
+// some programs take for line ends; and invisible characters, by which two
+// different names would look the same.
 bool IsReorderingOrInvisible(uint32_t value) {
   return value == 0x00ad || value == 0x061c ||
          (value >= 0x200b && value <= 0x200f) ||

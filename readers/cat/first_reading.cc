@@ -15,7 +15,7 @@
 namespace pymemrun {
 namespace {
 
-// Whether a run has page faults. Reads up to the first batch.
+// Finds whether a run has page faults. Reads up to the first batch.
 struct HeaderReader final : RecordVisitor {
   void OnHeader(const Header& header) override {
     has_faults = header.page_period() != 0 && !header.page_scan();

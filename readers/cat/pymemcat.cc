@@ -26,7 +26,7 @@ namespace {
 
 constexpr absl::Duration kFollowPoll = absl::Milliseconds(50);
 
-// Whether whoever reads from `fd` has gone.
+// Whether the receiver of `fd` has gone.
 bool IsHungUp(int fd) {
   pollfd state = {fd, 0, 0};
   return poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
@@ -55,13 +55,13 @@ RowWriter::Options WriterOptions(const CatOptions& options) {
   return writer;
 }
 
-// What --follow must know of the run.
+// What --follow needs to know of the run.
 struct FollowedRun {
   Header header;
   std::atomic<bool> ended{false};  // the footer was read
 };
 
-// Gives each record to another visitor, notes both ends, says damage.
+// Passes each record on, notes header and footer, and prints damage.
 template <typename Visitor>
 class Watched final : public Visitor {
  public:
@@ -118,7 +118,7 @@ class Pymemcat {
   }
 
  private:
-  // A file and the sources its bytes go through.
+  // A file, and the sources that its bytes pass through.
   struct Input {
     std::unique_ptr<InputFile> file;
     FilterOptions filter;
@@ -203,7 +203,8 @@ void Pymemcat::Follow(Input* input) {
       [this] { return Idle(); }, kFollowPoll));
 }
 
-// For --from and --to: leaves out what the file's index says is of other times.
+// For --from and --to: skips the parts of the file that are of other times, by
+// its index.
 void Pymemcat::Plan(Input* input) {
   if (!input->MaySeek() || options_.follow || !input->filter.HasTimes()) {
     return;
@@ -229,7 +230,7 @@ void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
   printer->SetThreadDrss(input->thread_drss.get());
 }
 
-// What was printed goes out before each wait for more.
+// Flushes what was printed before each wait for more.
 bool Pymemcat::Idle() {
   return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd) &&
          !watch_.IsOver(followed_->bytes_read(), absl::Now());
@@ -278,7 +279,8 @@ int Pymemcat::PrintOne(Input* input) {
   ReadThreads(input, &printer);
   const absl::Status status =
       ReadStream(input->source(), input->options(), &printer, &result);
-  if (result.has_header) target_.Writer();  // its header, without any row too
+  // Prints its header, even without rows.
+  if (result.has_header) target_.Writer();
   output_.Flush().IgnoreError();
   SayMissing(*input, printer, result);
   return Told(*input, status, result);
@@ -357,7 +359,7 @@ void Pymemcat::WarnOfSpreadsheet() {
 
 uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
                          uint64_t marks, uint64_t most_context) {
-  const uint64_t room = kSpreadsheetRows - 1;  // one is the header's
+  const uint64_t room = kSpreadsheetRows - 1;  // one is for the header
   if (next_rows + context_rows + marks <= room) return 0;
   const uint64_t rows_each = 1 + most_context;
   const uint64_t kept = marks < room ? (room - marks) / rows_each : 0;

@@ -16,7 +16,7 @@ std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void OnInterrupt(int) {
-  // The second one ends the program in the usual way.
+  // The second signal ends the program as usual.
   interrupted = true;
   signal(SIGINT, SIG_DFL);
 }
@@ -25,8 +25,9 @@ void OnInterrupt(int) {
 
 int main(int argc, char** argv) {
   pymemrun::EndPlainlyWithoutMemory("pymemcat");
-  signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
-  signal(SIGXFSZ, SIG_IGN);  // and a limit on the size of files as EFBIG
+  // Writing then fails with EPIPE when the receiver has gone.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // and with EFBIG at a limit of file sizes
   const std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   for (const std::string& argument : arguments) {
     if (argument == "--follow") signal(SIGINT, OnInterrupt);

@@ -15,8 +15,8 @@ void AppendDelimited(absl::string_view record, OutputBuffer* output) {
   output->Append(record);
 }
 
-// Whether that is the record's kind, which its first key tells. `field_number`
-// is below 16, so that the key is one byte.
+// Whether the record is of this kind, by its first key. REQUIRES:
+// `field_number` is below 16, so that the key is one byte.
 bool IsKind(int field_number, absl::string_view record) {
   return !record.empty() && record[0] == (field_number << 3 | 2);
 }
@@ -26,8 +26,8 @@ class RawCopy {
   RawCopy(OutputBuffer* output, RecordVisitor* watcher, ReadResult* result)
       : output_(output), watcher_(watcher), result_(result), first_(watcher) {}
 
-  // Copies one record. Fails when the first is not a header that we know; a
-  // later header is damage.
+  // Copies one record. Fails if the first one is not a known header; a later
+  // header is damage.
   absl::Status Copy(absl::string_view record, uint64_t offset) {
     if (result_->records == 0) {
       if (result_->damages > 0) first_.NoteDamage();
@@ -45,7 +45,7 @@ class RawCopy {
     return absl::OkStatus();
   }
 
-  // Fails when nothing after this damage can be read.
+  // Fails if nothing after this damage can be read.
   absl::Status Tell(const StreamReader::Damage& damage) {
     if (!absl::IsDataLoss(damage.status)) {
       return AtOffset(damage.offset, damage.status);

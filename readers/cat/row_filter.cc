@@ -7,17 +7,17 @@
 namespace pymemrun {
 namespace {
 
-// Clocks of threads may be apart by a little; rows are in the order of their
-// numbers, not exactly of their times.
+// Clocks of threads may differ a little: rows are ordered by number, not
+// exactly by time.
 constexpr uint64_t kTimeSlackUs = 1000000;
-// Page and heap events stand behind rows of their time by a second at most.
+// Page and heap events follow rows of their time within a second.
 constexpr uint64_t kExtraSlackUs = 3000000;
-// Verdicts are kept for ids up to this.
+// Decisions are cached for ids up to this.
 constexpr uint32_t kMaxRemembered = 1 << 21;
 
-// Matches one character `c` against the set that begins at pattern[at] == '['.
-// Returns the index after the set, or 0 when the set does not end or does not
-// contain c (*matched tells which).
+// Matches one character `c` against the set that starts at pattern[at] == '['.
+// Returns the index after the set, or 0 if the set does not end or does not
+// contain c (*matched distinguishes these).
 size_t MatchSet(absl::string_view pattern, size_t at, char c, bool* matched) {
   size_t i = at + 1;
   const bool negated = i < pattern.size() && pattern[i] == '!';
@@ -38,8 +38,8 @@ size_t MatchSet(absl::string_view pattern, size_t at, char c, bool* matched) {
   return i + 1;
 }
 
-// Matches one element of the pattern (no star) at `*p` against the text at `*t`
-// and moves both on. REQUIRES: both are before the end.
+// Matches one element of the pattern (not a star) at `*p` against the text at
+// `*t`, and advances both. REQUIRES: both are before the end.
 bool MatchOne(absl::string_view pattern, size_t* p, absl::string_view text,
               size_t* t) {
   const char c = pattern[*p];
@@ -83,7 +83,7 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text) {
       star = p++;
       star_text = t;
     } else if (p >= pattern.size() || !MatchOne(pattern, &p, text, &t)) {
-      // Let the last star take one character more.
+      // Let the last star take one more character.
       if (star == absl::string_view::npos) return false;
       p = star + 1;
       t = ++star_text;
@@ -157,7 +157,7 @@ bool RowFilter::PassesPlace(absl::string_view file,
           AnyMatches(options_.functions, function));
 }
 
-// The verdict on an id, which is kept.
+// The decision on an id, cached.
 template <typename Judge>
 bool RowFilter::Remembered(uint32_t id, std::vector<Verdict>* verdicts,
                            Judge judge) {

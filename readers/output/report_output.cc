@@ -15,8 +15,8 @@ namespace {
 
 absl::Status SystemError() { return absl::UnavailableError(strerror(errno)); }
 
-// A name that means an open descriptor: what it leads to is written to, but not
-// replaced, plain file or not.
+// Whether the name means an open descriptor: its target is written to, and
+// never replaced.
 bool MeansADescriptor(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" ||
          absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/proc/");
@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<ReplacedFile>> ReplacedFile::Create(
   auto file = absl::WrapUnique(new ReplacedFile);
   file->path_ = path;
   file->mode_ = mode;
-  // Those names are links; any other link may be somebody else's trap.
+  // Those names are links; any other link may be a trap.
   const bool follow = MeansADescriptor(path);
   file->is_there_ = fstatat(AT_FDCWD, path.c_str(), &file->there_,
                             follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
@@ -81,7 +81,7 @@ absl::Status ReplacedFile::Open() {
   if (fd_ < 0) return SystemError();
   if (is_plain_) {
     temporary_path_ = path;
-    // The umask may have taken bits away.
+    // The umask may have removed bits.
     if (mode_ == 0600) (void)!fchmod(fd_, mode_);
   }
   sink_ = FdSink(fd_);
@@ -103,7 +103,7 @@ absl::Status ReplacedFile::Commit() {
   }
   const int fd = fd_;
   fd_ = -1;
-  // Some file systems tell of a full disk only here.
+  // Some file systems report a full disk only here.
   if (close(fd) != 0) return SystemError();
   if (temporary_path_.empty()) return absl::OkStatus();
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) return SystemError();

@@ -40,7 +40,7 @@ void ScreenText::Paragraph(absl::string_view words,
     absl::StrAppend(&line, line.empty() ? "" : " ", word);
   }
   if (!line.empty()) Line(line);
-  // Not where a line ends inside it.
+  // Unless a line ends within it.
   if (absl::string_view(text_).substr(begin, headline.size()) == headline &&
       !headline.empty()) {
     text_.replace(begin, headline.size(), terminal_.Bold(headline));

@@ -17,7 +17,7 @@ bool IsText(const Cell& cell) {
   return std::holds_alternative<std::string>(cell);
 }
 
-// Whether JSON has a word for it: none for what is infinite or no number.
+// Whether JSON can express the number: not if it is infinite or NaN.
 bool HasNumber(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell))
     return std::isfinite(*real);
@@ -27,7 +27,7 @@ bool HasNumber(const Cell& cell) {
   return !std::holds_alternative<std::monostate>(cell);
 }
 
-// Of several runs: the table with their column.
+// The table with a column for the run's name.
 Table WithRun(Table table, const std::string& run) {
   table.headings.push_back({"run"});
   for (auto& row : table.rows) row.emplace_back(run);
@@ -55,7 +55,7 @@ void PrintCsv(const Table& table, bool is_first, OutputBuffer* output) {
   }
 }
 
-// The rows alone; `before`: how many came before them.
+// Prints only the rows; `before`: how many were printed before.
 void PrintJson(const Table& table, size_t before, OutputBuffer* output) {
   for (size_t r = 0; r < table.rows.size(); ++r) {
     std::string line = before + r == 0 ? "\n  {" : ",\n  {";

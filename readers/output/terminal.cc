@@ -24,7 +24,7 @@ absl::string_view Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// 0: neither the user nor a terminal says.
+// 0: neither the user nor the terminal sets a width.
 size_t ColumnsFor(int fd) {
   uint32_t columns = 0;
   if (absl::SimpleAtoi(Variable("COLUMNS"), &columns) && columns > 0) {
@@ -38,7 +38,7 @@ size_t ColumnsFor(int fd) {
   return size.ws_col;
 }
 
-// The locale may name another charset.
+// Whether the locale's charset is UTF-8.
 bool TakesUnicode() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const absl::string_view locale = Variable(name);
@@ -49,7 +49,7 @@ bool TakesUnicode() {
   return true;
 }
 
-// As much as so many columns hold.
+// The longest prefix that fits into `columns`.
 absl::string_view Prefix(absl::string_view text, size_t columns) {
   size_t bytes = 0;
   while (bytes < text.size()) {
@@ -105,7 +105,7 @@ std::string Terminal::Wrapped(absl::string_view text, size_t indent) const {
         wrapped += ' ';
         ++used;
       }
-      // Such as a path that no line can hold.
+      // A word longer than a line, such as a path.
       for (; used + ColumnsOf(word) > columns; used = indent) {
         const absl::string_view part = Prefix(word, columns - used);
         absl::StrAppend(&wrapped, part, "\n", std::string(indent, ' '));

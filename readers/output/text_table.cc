@@ -16,12 +16,12 @@
 namespace pymemrun {
 namespace {
 
-// One long name does not make each row as long.
+// One long name must not make every row as long.
 constexpr size_t kMostWidth = 1000;
 constexpr size_t kGap = 2;           // between columns
-constexpr size_t kFewestName = 10;   // or there is no such column
-constexpr size_t kFewestFrame = 28;  // behind its indentation
-constexpr size_t kFewestKey = 12;    // of what rows are told apart by
+constexpr size_t kFewestName = 10;   // the least width of a name column
+constexpr size_t kFewestFrame = 28;  // after its indentation
+constexpr size_t kFewestKey = 12;    // of the column that identifies rows
 constexpr size_t kFewestBar = 8, kMostBar = 24;
 
 double NumberOf(const Cell& cell) {
@@ -46,7 +46,7 @@ std::string TextOf(const Cell& cell, CellLook look) {
   return PlainCell(cell);
 }
 
-// "load (/a/long/path/job.py:5)" with the path as short as others are.
+// "load (/a/long/path/job.py:5)" with the path shortened as others are.
 std::string ShortFrame(absl::string_view frame, const Terminal& terminal) {
   const size_t open = frame.rfind('(');
   if (open == absl::string_view::npos || !absl::EndsWith(frame, ")")) {
@@ -76,11 +76,11 @@ std::string WithoutFolders(absl::string_view line) {
 // A column with its title and cells as text.
 struct Column {
   const Table::Heading* heading;
-  std::vector<std::string> cells;  // the title first
+  std::vector<std::string> cells;  // starts with the title
   size_t width = 0;
   bool is_name = false;
   bool is_key = false;
-  double most = 0;  // of shares
+  double most = 0;  // largest share
 
   void Measure() {
     width = 0;
@@ -95,14 +95,14 @@ struct Column {
                                 cell == "0 bytes" || cell == "0.0 %";
                        });
   }
-  // The title says no more than is needed.
+  // Shortens the title to what is needed.
   void ShortenTitle() {
     std::string& title = cells[0];
     title = title.substr(title.rfind(' ') + 1);
     Measure();
   }
-  // Frames that are so deep that they would have no room of `most` columns are
-  // less indented, behind dots.
+  // Indents frames less, after dots, if they are so deep that they would have
+  // less than `most` columns.
   void Outdent(size_t most, bool unicode) {
     const size_t deepest =
         std::max({most / 4, most - std::min(most, kFewestFrame), size_t{1}});
@@ -121,7 +121,7 @@ struct Column {
       if (ColumnsOf(cell) <= most) continue;
       if (heading->name == "frame") cell = WithoutFolder(cell);
       if (heading->name == "top_line") cell = WithoutFolders(cell);
-      // A value is no place: its begin tells more.
+      // A value is not a place: its start says more.
       cell = heading->name == "value" ? CutToColumns(cell, most)
                                       : CutLabel(cell, most, unicode);
     }
@@ -164,7 +164,7 @@ class TextTable {
                                   : PadRight(cell, column.width));
         if (static_cast<int>(i) == bars_after_) AddBar(r, &line);
       }
-      // Not every row has a last name.
+      // Some rows have no last name.
       while (terminal_.fits() && !line.empty() && line.back() == ' ') {
         line.pop_back();
       }
@@ -179,7 +179,7 @@ class TextTable {
     column.heading = &table_.headings[i];
     column.is_name = column.heading->look == CellLook::kName;
     column.is_key = column.heading->look == CellLook::kKey;
-    // A SELECT names its columns as it likes.
+    // A SELECT may use any column names.
     column.cells.push_back(TerminalText(column.heading->title));
     for (const auto& row : table_.rows) {
       column.cells.push_back(TextOf(row[i], column.heading->look));
@@ -210,7 +210,7 @@ class TextTable {
   size_t Width() const {
     return WidthOf(true) + WidthOf(false) - (columns_.empty() ? 0 : kGap);
   }
-  // Columns of numbers may take so much, without what names need at the least.
+  // The columns left for numbers, after the least for names.
   size_t Room() const {
     const bool has_frames = columns_.back().heading->name == "frame";
     const size_t wanted =
@@ -218,7 +218,7 @@ class TextTable {
     return terminal_.columns + kGap - wanted;
   }
 
-  // The first columns say what a row is and how much it has: they stay.
+  // The first columns identify a row and have its size: they always stay.
   void Fit() {
     if (Width() <= terminal_.columns) return;
     for (Column& column : columns_) {
@@ -253,8 +253,8 @@ class TextTable {
     }
   }
 
-  // It gets a quarter. With many shares the small ones go before it gets less
-  // than it needs.
+  // The key column gets a quarter. Small shares are left out before it gets
+  // less than it needs.
   void FitKey() {
     if (columns_.empty() || !columns_[0].is_key) return;
     Column& key = columns_[0];
@@ -295,7 +295,7 @@ class TextTable {
     }
   }
 
-  // The last name gets a third of the room, if that is worth it.
+  // The last name gets a third of the room, if that is enough to be useful.
   void CutNames() {
     const size_t numbers = WidthOf(false);
     size_t room = terminal_.columns + kGap;
@@ -317,7 +317,7 @@ class TextTable {
     }
   }
 
-  // What has no file has its name there.
+  // A row without a file has its name in that column.
   void NameInFirstColumn() {
     if (columns_.size() < 2 || !columns_[columns_.size() - 2].is_name) return;
     Column &file = columns_[columns_.size() - 2], &name = columns_.back();

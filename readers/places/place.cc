@@ -25,7 +25,7 @@ std::optional<GroupBy> ParseGroupBy(absl::string_view name,
 
 namespace {
 
-// Code that is not Python's has no file, but a name.
+// Code that is not Python has a name, but no file.
 absl::string_view PackageOf(const SourceLocation& where) {
   if (where.file.empty()) return where.code_name;
   absl::string_view file = where.file;
@@ -65,7 +65,7 @@ std::string FrameLabelOf(const Place& place) {
 std::vector<std::string> ShortLabelsOf(const std::vector<Place>& places) {
   std::vector<absl::string_view> paths;
   for (const Place& place : places) {
-    // A whole stack has no path of its own.
+    // A whole stack is not a path.
     if (!absl::StrContains(place.file, ';')) paths.push_back(place.file);
   }
   const ShortPaths short_paths(paths);

@@ -45,7 +45,7 @@ Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
   const uint32_t own = is_own ? OwnStackOf(index, origin) : 0;
   const SourceLocation where =
       index.ResolveStack(own != 0 ? own : origin.stack);
-  // Code that is not Python's has no file, but a name.
+  // Code that is not Python has a name, but no file.
   if (by == GroupBy::kFile && where.file.empty()) {
     return NamedPlace(where.code_name);
   }
@@ -61,7 +61,7 @@ bool PlaceTable::Same::operator()(uint32_t a, uint32_t b) const {
 }
 
 uint32_t PlaceTable::NumberOf(const Place& place) {
-  // It stays only if it is new.
+  // It is removed again unless it is new.
   places_.push_back(place);
   const auto [known, is_new] =
       known_.insert(static_cast<uint32_t>(places_.size() - 1));

@@ -18,12 +18,13 @@
 namespace pymemrun {
 namespace {
 
-// Deeper frames say their depth instead of standing further right.
+// Deeper frames have their depth as a number instead of more indentation.
 constexpr uint32_t kMaxIndent = 60;
-// Of a collapsed line; what is longer loses outer frames.
+// The most bytes of a collapsed line; a longer one loses outer frames.
 constexpr size_t kMaxLineBytes = 1 << 20;
 
-// Readers of collapsed stacks split at semicolons and line ends.
+// Replaces semicolons and line ends, at which readers of collapsed stacks
+// split.
 std::string CollapsedLabel(const Place& place) {
   return absl::StrReplaceAll(TerminalText(FrameLabelOf(place)),
                              {{";", "\\x3b"}});
@@ -60,7 +61,7 @@ uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
 }
 
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
-  // Outwards up to a frame that is known, and back.
+  // Outwards to a known frame, and back.
   std::vector<uint32_t> path;
   const uint64_t most = root == 0 ? UINT64_MAX : StepsLeft();
   uint32_t node = root;
@@ -100,7 +101,8 @@ uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
   return node;
 }
 
-// The library whose import the stack's innermost frame begins; empty: none.
+// The library whose import the innermost frame of the stack starts; empty:
+// none.
 absl::string_view PlaceTree::ImportedBy(uint32_t stack) const {
   const SourceLocation where = index_.ResolveStack(stack);
   const uint32_t caller = index_.ParentStack(stack);
@@ -111,8 +113,8 @@ absl::string_view PlaceTree::ImportedBy(uint32_t stack) const {
   return OwnCode::PackageOf(where.file);
 }
 
-// That of the stack's innermost frame, below its caller's node, or with it
-// where it is above.
+// The node of the stack's innermost frame below `node`, its caller's; or `node`
+// itself if that is the same frame.
 uint32_t PlaceTree::FrameBelow(uint32_t node, uint32_t stack) {
   if (folds_imports_) {
     if (imports_.contains(node)) return node;
@@ -149,11 +151,11 @@ std::vector<uint32_t> PlaceTree::Ordered(uint64_t limit) const {
   const auto larger = [this](uint32_t a, uint32_t b) {
     return nodes_[a].bytes != nodes_[b].bytes
                ? nodes_[a].bytes > nodes_[b].bytes
-               : a < b;  // a caller before what it calls
+               : a < b;  // callers precede what they call
   };
   std::sort(kept.begin(), kept.end(), larger);
   if (limit != 0 && limit < kept.size()) kept.resize(limit);
-  // Each one's children, smallest first, for a stack.
+  // The children of each node, smallest first, to be pushed onto a stack.
   std::vector<std::vector<uint32_t>> below(nodes_.size());
   for (auto node = kept.rbegin(); node != kept.rend(); ++node) {
     below[nodes_[*node].parent].push_back(*node);
@@ -253,11 +255,12 @@ void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
 namespace {
 
 constexpr size_t kBytesColumns = 9, kShareColumns = 6;
-// Deeper frames stand no further right.
+// The deepest indentation.
 constexpr size_t kMostBranches = 24;
 constexpr size_t kLeastName = 16, kMarkerColumns = 2, kBranchColumns = 2;
-constexpr size_t kLeastPart = 4;  // of a name
-// A narrower terminal needs the columns for names.
+constexpr size_t kLeastPart = 4;  // of a name's part
+// The least width of a terminal for shares: a narrower one needs the columns
+// for names.
 constexpr size_t kWithShares = 60;
 
 class TreeWriter {
@@ -273,7 +276,7 @@ class TreeWriter {
     for (size_t id = 1; id < tree.nodes().size(); ++id) {
       ++children_[tree.nodes()[id].parent];
     }
-    // In the order of the walk: the last one that is seen stays.
+    // Visited in order: the last child shown is kept.
     for (const uint32_t id : order_) {
       ++shown_[tree.nodes()[id].parent];
       last_[tree.nodes()[id].parent] = id;
@@ -314,7 +317,7 @@ class TreeWriter {
     absl::StrAppend(&text_, line, "\n");
   }
 
-  // The lines to the callers, the nearest `most` of them.
+  // The lines to at most `most` callers, the nearest ones.
   std::string Branches(uint32_t id, size_t most) const {
     std::vector<absl::string_view> parts;
     const bool unicode = terminal_.unicode;
@@ -335,14 +338,14 @@ class TreeWriter {
     return text;
   }
 
-  // Open, closed, or without anything below it.
+  // Open, closed, or without children.
   absl::string_view Marker(uint32_t id) const {
     if (children_[id] == 0) return terminal_.unicode ? "•" : "-";
     if (shown_[id] > 0) return terminal_.unicode ? "▼" : "v";
     return terminal_.unicode ? "▶" : ">";
   }
 
-  // "function  file:line", of at most so many columns; the file is cut first.
+  // "function file:line", cut to `room` columns; the file is cut first.
   std::string NameOf(const Place& place, size_t room) const {
     std::string name = TerminalText(place.function);
     if (place.file.empty()) return CutToColumns(place.function, room);
@@ -377,8 +380,7 @@ class TreeWriter {
   const PlaceTree& tree_;
   const Terminal& terminal_;
   const std::vector<uint32_t> order_;
-  // By node: how many it has below it, how many of them are shown, and the
-  // last.
+  // By node: the number of children, of those shown, and the last one shown.
   std::vector<uint32_t> shown_, children_, last_;
   const bool has_shares_;
   std::string text_;

@@ -3,10 +3,10 @@
 namespace pymemrun {
 namespace {
 
-// Paths that are alike in more are shown whole.
+// Paths that share more trailing folders are shown whole.
 constexpr int kMostFolders = 8;
 
-// Where a folder more begins.
+// The start of the part with one more folder.
 size_t BeginBefore(absl::string_view path, size_t begin) {
   if (begin < 2) return 0;
   const size_t slash = path.rfind('/', begin - 2);

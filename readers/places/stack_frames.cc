@@ -3,7 +3,7 @@
 namespace pymemrun {
 namespace {
 
-// What a number takes in memory and in a file.
+// Bytes for a number in memory and in a file.
 constexpr uint64_t kNumberBytes = 16;
 
 }  // namespace

@@ -28,7 +28,7 @@ std::optional<double> NumberOf(const Cell& cell) {
   }
   if (const auto* real = std::get_if<double>(&cell)) return *real;
   if (const auto* real = std::get_if<ExactNumber>(&cell)) return real->value;
-  // A time for people: "12.345 s".
+  // A time as text: "12.345 s".
   const auto* text = std::get_if<std::string>(&cell);
   double seconds = 0;
   if (text != nullptr && absl::EndsWith(*text, " s") &&
@@ -38,13 +38,13 @@ std::optional<double> NumberOf(const Cell& cell) {
   return std::nullopt;
 }
 
-// Of a cell that is no text: none.
+// Empty for a cell that is not text.
 absl::string_view TextOf(const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   return text == nullptr ? absl::string_view() : *text;
 }
 
-// What is empty comes last in both orders.
+// Empty cells come last in both directions.
 bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
   const auto x = NumberOf(a), y = NumberOf(b);
   if (x.has_value() && y.has_value()) return rises ? *x < *y : *x > *y;
@@ -55,8 +55,8 @@ bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
   return s != nullptr;
 }
 
-// A cell of the row that stands for several: errors add up as squares, and what
-// any place may miss stays.
+// A cell of the row that sums up several: errors are added as squares; the
+// amount that a place may miss is kept.
 Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   if (absl::StartsWith(heading.name, "unseen_")) return a;
   const auto x = NumberOf(a), y = NumberOf(b);
@@ -73,7 +73,7 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   if (const auto* whole = std::get_if<uint64_t>(&a)) {
     return *whole + static_cast<uint64_t>(*y);
   }
-  return Cell();  // times of day have no sum
+  return Cell();  // times of day cannot be summed
 }
 
 bool IsName(const Table::Heading& heading) {
@@ -97,8 +97,8 @@ bool IsCalled(const Table::Heading& heading, absl::string_view name) {
          absl::StartsWith(heading.name, absl::StrCat(name, "_"));
 }
 
-// The one of that name, or the first that is called so; nothing if there is no
-// such column.
+// The column with this name, or else the first one with this title; nothing if
+// there is none.
 std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
   for (size_t i = 0; i < table.headings.size(); ++i) {
     if (table.headings[i].name == name) return i;
@@ -109,7 +109,7 @@ std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
   return std::nullopt;
 }
 
-// The name, or the first words of it.
+// Matches the whole name, or its first words.
 bool MatchesAny(const std::vector<std::string>& patterns,
                 const std::string& name) {
   return std::any_of(
@@ -130,7 +130,7 @@ absl::Status NoColumn(const Table& table, absl::string_view name) {
       ", found '", TerminalText(name), "'"));
 }
 
-// The first `count` rows. Names rise, figures fall, if nothing else is said.
+// Sorts the first `count` rows. By default names ascend, and figures descend.
 absl::Status SortRows(const std::string& sort, size_t count, Table* table) {
   const SortOrder order = SortOrder::Of(sort);
   const auto found = ColumnOf(*table, order.column);

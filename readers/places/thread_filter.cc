@@ -19,7 +19,7 @@ bool ThreadFilter::IsWanted(uint32_t definition) const {
 
 bool ThreadFilter::Keeps(uint32_t thread) {
   if (!any()) return true;
-  // What is not defined yet may be so later.
+  // The thread may be defined later.
   if (thread == 0 || thread > index_->threads()) return false;
   if (thread >= known_.size()) known_.resize(index_->threads() + 1);
   char& known = known_[thread];

@@ -24,7 +24,7 @@ namespace {
 
 namespace py = pybind11;
 
-// An array of the dump where it lies. It keeps the dump.
+// An array of the dump, without a copy. It keeps the dump alive.
 class DumpArray {
  public:
   template <typename T>
@@ -34,7 +34,7 @@ class DumpArray {
         size_(numbers.size()),
         item_bytes_(sizeof(T)),
         format_(py::format_descriptor<T>::format()) {}
-  // Numbers that lie nowhere.
+  // For computed numbers, which the dump does not have.
   DumpArray(std::shared_ptr<LoadedDump> dump, std::vector<uint64_t> made)
       : DumpArray(std::move(dump), absl::Span<const uint64_t>()) {
     made_ = std::make_shared<std::vector<uint64_t>>(std::move(made));
@@ -56,7 +56,7 @@ class DumpArray {
   std::string format_;
 };
 
-// Sizes of 4 GiB and more need wider numbers than the dump's array has.
+// Sizes of 4 GiB or more need wider numbers than the dump's array has.
 DumpArray SizesOf(const std::shared_ptr<LoadedDump>& dump) {
   const absl::Span<const uint32_t> sizes = dump->graph().arrays().sizes;
   bool is_exact = true;
@@ -96,8 +96,7 @@ py::object TextOf(absl::string_view text) {
 
 py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
                       const py::object& run) {
-  // What is damaged in the run file is nobody's to hear: the answer says what
-  // is not known.
+  // Damage in the run file is not printed: the result says what is unknown.
   FdSink nowhere(-1);
   const Console silent = {"", &nowhere, -1, -1};
   int code = 0;
@@ -204,7 +203,7 @@ void DefineRelation(py::class_<ObjectDump>* dump) {
       "Relation. Raises ValueError for another name.");
 }
 
-// TypeRows of named tuples, the largest first.
+// TypeRows as named tuples, the largest first.
 py::object Summarize(const ObjectDump& dump, const py::object& limit) {
   const ObjectGraph& graph = dump.graph();
   struct Sums {

@@ -142,7 +142,7 @@ const Event* EventStream::Next() {
     next_ = 0;
     reading_ = true;
     const absl::Cleanup done = [this] { reading_ = false; };
-    ended_ = true;  // also where the step raises
+    ended_ = true;  // even if the step raises
     if (kinds_.calls && !std::exchange(asked_threads_, true)) {
       threads_ = ThreadDrss::Read(ReadingOf(*file_), 0);
     }

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 constexpr double kMostSeconds = 1e12;
 
-// Raises ValueError for what is no time.
+// Raises ValueError for an invalid time.
 uint64_t MicrosecondsOf(const char* name, const py::object& seconds) {
   const double value = PyFloat_AsDouble(seconds.ptr());
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
@@ -68,7 +68,7 @@ void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
                                          : UnreadText(Recorded::kHeap)));
 }
 
-// By places with lines, or by names.
+// Whether rows are places with files; otherwise they are names.
 bool HasPlaces(GroupBy by) { return HasLines(by) || by == GroupBy::kFile; }
 
 std::vector<double> NotNegative(std::vector<double> values) {

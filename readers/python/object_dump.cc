@@ -23,8 +23,7 @@ namespace {
 
 namespace py = pybind11;
 
-// What the dump says of a node; `unknown` where that is nothing that Python
-// code could hold.
+// The value of a node; `unknown` if Python code cannot represent it.
 py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   const NodeDetails details = graph.details(node);
   const std::string& type = graph.type_name(graph.type(node));
@@ -48,7 +47,7 @@ py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
 const NodeAllocations* LoadedDump::Allocations() {
   if (!has_looked) {
     has_looked = true;
-    // Why nothing is known is for those who name a run file.
+    // The reason is reported only if the caller named a run file.
     AllocationsRead read = LoadAllocations(path, run, nullptr, graph());
     if (read.status.ok()) TakeAllocations(std::move(read.allocations));
   }

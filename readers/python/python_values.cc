@@ -5,7 +5,7 @@ namespace {
 
 namespace py = pybind11;
 
-// What a record takes, with its place in a list.
+// Bytes of a record and its place in a list.
 constexpr uint64_t kFrameTupleBytes = 96;
 
 }  // namespace
@@ -33,7 +33,7 @@ py::object RecordClass(const char* name) {
 
 RecordType::RecordType(const char* name) : type_(RecordClass(name)) {}
 
-// As tuple.__new__ does, without a tuple of arguments.
+// Like tuple.__new__, without a tuple of arguments.
 py::object RecordType::Make(py::object* items, size_t count) const {
   auto* const type = reinterpret_cast<PyTypeObject*>(type_.ptr());
   PyObject* const record = type->tp_alloc(type, static_cast<Py_ssize_t>(count));

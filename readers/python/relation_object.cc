@@ -28,7 +28,7 @@ py::object PythonValue(const RelationValue& value) {
   return py::none();
 }
 
-// A run, with the relations that read it.
+// A run, and the relations that read it.
 struct RunAndRelations {
   std::unique_ptr<RelationRun> run;
   Relations relations;
@@ -66,7 +66,7 @@ py::capsule RelationObject::ArrowStream() const {
     const py::gil_scoped_release others_may_run;
     ExportArrowStream(relation_, stream.get());
   }
-  // Whoever takes the stream leaves it released.
+  // A consumer that took the stream has marked it released.
   return py::capsule(stream.release(), kCapsuleName, [](PyObject* capsule) {
     auto* const stream = static_cast<ArrowArrayStream*>(
         PyCapsule_GetPointer(capsule, kCapsuleName));
@@ -105,7 +105,7 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   auto all = std::make_shared<RunAndRelations>();
   {
     const py::gil_scoped_release others_may_run;
-    // The file that was opened, whatever has its name by now.
+    // The file that was opened, even if its name is another's now.
     all->run = RelationRun::Read(absl::StrCat("/proc/self/fd/", file.fd()),
                                  *moment, silent);
   }

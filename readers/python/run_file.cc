@@ -18,10 +18,11 @@ namespace {
 
 namespace py = pybind11;
 
-// For a file that will soon be whole.
+// How long to wait for a file that is almost complete.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
-// Below 0: errno says why, or a Python error is set.
+// Returns a negative number on failure: errno has the reason, or a Python error
+// is set.
 int OpenToRead(const std::string& path) {
   const py::gil_scoped_release others_may_run;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -27,7 +27,7 @@ Header HeaderOf(const RunFile& file) {
   absl::StatusOr<bool> more = true;
   while (more.ok() && *more && !steps.result().has_header) more = steps.Step();
   if (!more.ok()) file.Raise(more.status());
-  // What comes right after the header tells a dump from a run.
+  // The record after the header distinguishes a dump from a run.
   if (*more) more = steps.Step();
   if (visitor.is_dump) {
     file.Raise(absl::InvalidArgumentError(

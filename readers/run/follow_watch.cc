@@ -28,8 +28,8 @@ int64_t ClockNs(clockid_t clock) {
   return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
-// The fields of /proc/PID/stat from the state on; none without such a process,
-// which *gone says.
+// The fields of /proc/PID/stat from the state on; empty if there is no such
+// process, which sets *gone.
 std::vector<std::string> StatFields(uint32_t pid, bool* gone) {
   const int fd =
       open(absl::StrCat("/proc/", pid, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
@@ -45,14 +45,15 @@ std::vector<std::string> StatFields(uint32_t pid, bool* gone) {
   return absl::StrSplit(stat.substr(name_end + 1), ' ', absl::SkipEmpty());
 }
 
-// When a process began, on CLOCK_MONOTONIC, if it began in ticks of the clock
-// that goes on in suspend: or earlier, where a suspend came after it.
+// When a process started, on CLOCK_MONOTONIC. `ticks` count time in suspend: if
+// the host was suspended since, the result is too early.
 int64_t StartNs(int64_t ticks) {
   const int64_t boot_ns = ticks * (kSecondNs / sysconf(_SC_CLK_TCK));
   return boot_ns - (ClockNs(CLOCK_BOOTTIME) - ClockNs(CLOCK_MONOTONIC));
 }
 
-// The first bytes of a file, where the header is. Leaves its position alone.
+// The first bytes of a file, which have its header. Does not change its
+// position.
 class FirstBytes final : public ByteSource {
  public:
   explicit FirstBytes(int fd) : fd_(fd) {}
@@ -81,7 +82,7 @@ class HeaderKeeper final : public RecordVisitor {
 }  // namespace
 
 RunState StateOf(const Header& header) {
-  // As proc(5), from the state.
+  // Numbered as in proc(5), from the state on.
   constexpr size_t kState = 0, kFlags = 6, kStartTicks = 19, kPending = 28;
   char host[HOST_NAME_MAX + 1] = {};
   if (header.pid() == 0 || gethostname(host, sizeof(host) - 1) != 0 ||
@@ -99,7 +100,7 @@ RunState StateOf(const Header& header) {
       !absl::SimpleAtoi(fields[kPending], &pending)) {
     return RunState::kUnknown;
   }
-  // It is on its way out, or was killed.
+  // It is exiting, or was killed.
   constexpr uint64_t kExiting = 4, kKilled = uint64_t{1} << (SIGKILL - 1);
   if ((flags & kExiting) != 0 || (pending & kKilled) != 0) {
     return RunState::kDead;
@@ -121,7 +122,7 @@ Header HeaderOf(int fd) {
 
 namespace {
 
-// By the program itself, not only by its collector.
+// Whether the program itself still writes, not only its collector.
 bool IsRecorded(int fd) {
   const Header header = HeaderOf(fd);
   return header.pid() != 0 && !RunIsDead(header);
@@ -158,7 +159,7 @@ Writing WaitForWriter(int fd, absl::Duration patience,
   for (;;) {
     const Writing writing = WritingOf(fd);
     if (writing == Writing::kNo) return writing;
-    // Without a header the program is about to begin.
+    // A file without a header: the program is about to start.
     if (writing == Writing::kRecording && IsRecorded(fd)) return writing;
     const absl::Duration waited = absl::Now() - start;
     if (waited >= patience || !goes_on(waited)) return Writing::kFinishing;

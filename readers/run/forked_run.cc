@@ -12,20 +12,20 @@
 namespace pymemrun {
 namespace {
 
-// 0 means none, whatever the file.
+// Id 0 means none in every file.
 uint32_t Above(uint32_t base, uint32_t id) { return id == 0 ? 0 : base + id; }
 
-// How many definitions of each kind a visitor was given.
+// The number of definitions of each kind that a visitor got.
 struct DefinitionCounts {
   uint32_t codes = 0, functions = 0, sites = 0;
   uint32_t threads = 0, stacks = 0, mappings = 0;
 };
 
-// Hands on all records of a file but pages, with ids above those of the files
-// before.
+// Passes on all records of a file except pages. Its ids are moved above those
+// of earlier files.
 class ShiftedIds : public RecordVisitor {
  public:
-  // `counts` are of all files; both must outlive it.
+  // `counts`: over all files. It and `to` must outlive the object.
   ShiftedIds(RecordVisitor* to, DefinitionCounts* counts)
       : to_(*to), counts_(*counts) {}
 
@@ -54,10 +54,10 @@ class ShiftedIds : public RecordVisitor {
   }
 
  protected:
-  // The file's ids lie above what there is now.
+  // Ids of this file start above the current ones.
   void Begin() { base_ = counts_; }
   DefinitionCounts& counts() { return counts_; }
-  // With the ids that the visitor knows.
+  // The events with the visitor's ids.
   const HeapEvent* Shifted(const HeapEvent* events, size_t count);
   bool Shifts() const {
     return base_.stacks != 0 || base_.threads != 0 || base_.mappings != 0;
@@ -158,7 +158,7 @@ bool ShiftedIds::OnHeap(const HeapEvent* events, size_t count) {
   return to_.OnHeap(Shifted(events, count), count);
 }
 
-// Whose forks were forks of forks: more are not looked for.
+// The most ancestors that are looked for.
 constexpr int kMostAncestors = 16;
 
 bool ReadFile(const std::string& path, RecordVisitor* visitor) {
@@ -170,8 +170,8 @@ bool ReadFile(const std::string& path, RecordVisitor* visitor) {
          result.has_header;
 }
 
-// Finds out whether a file is the parent's, and when it forked the child. Reads
-// no further than it must.
+// Finds whether a file is the parent's, and when it forked the child. Reads no
+// more than needed.
 class ForkFinder final : public RecordVisitor {
  public:
   explicit ForkFinder(const Header& child) : child_(child) {}
@@ -206,7 +206,7 @@ class ForkFinder final : public RecordVisitor {
 // Gives the replay what an ancestor had when it forked.
 class Ancestor final : public ShiftedIds {
  public:
-  // Where the child was forked.
+  // Up to the fork of the child.
   static void Inherit(const std::string& path, const Header& child,
                       int generation, ReplayVisitor* to,
                       DefinitionCounts* counts) {
@@ -241,7 +241,7 @@ class Ancestor final : public ShiftedIds {
   void OnHeapRates(const HeapRates& rates) override {
     if (rates.time_us() <= fork_us_) to_.OnHeapRates(rates);
   }
-  // What else is of this file's process alone.
+  // Other records are only about this file's process.
   void OnResidency(const ResidencyView&) override {}
   void OnMark(const Mark&) override {}
   void OnProcess(const ProcessSample&) override {}
@@ -265,7 +265,7 @@ class Ancestor final : public ShiftedIds {
   const uint64_t fork_us_;
   const int generation_;
   ReplayVisitor& to_;
-  bool past_ = false;  // all that comes is of later
+  bool past_ = false;  // later events are not needed
 };
 
 class ForkedRun final : public ShiftedIds {

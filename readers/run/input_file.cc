@@ -17,13 +17,14 @@
 namespace pymemrun {
 namespace {
 
-// What may be whole in a moment is not spoken of.
+// Waits shorter than this are not reported.
 constexpr absl::Duration kQuietStart = absl::Milliseconds(300);
 constexpr absl::Duration kPatience = absl::Seconds(10);
-// Of all waits of this process: many files may have locks that nobody releases.
+// The limit for all waits of this process: many files may have locks that are
+// never released.
 constexpr absl::Duration kPatienceForAll = absl::Seconds(20);
 
-// As WaitForWriter() does. Says so on a terminal.
+// Like WaitForWriter(). Reports the wait on a terminal.
 void WaitUntilWritten(int fd, absl::string_view shown_name) {
   static std::atomic<int64_t> waited_ns = 0;
   const absl::Duration left =
@@ -59,7 +60,7 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
   struct stat info;
   if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
     close(fd);
-    // One that has any stands for them: see WithFolders().
+    // A folder that has run files stands for them: see WithFolders().
     return absl::InvalidArgumentError(
         "expected run files (*.pb) in this folder, found none");
   }
@@ -78,7 +79,7 @@ InputFile::~InputFile() {
 
 absl::StatusOr<size_t> FollowSource::Read(char* buffer, size_t size) {
   for (;;) {
-    // Asked before reading: what was written before the end was said is read.
+    // Asked before reading, so that everything written before the end is read.
     const bool done = done_();
     absl::StatusOr<size_t> read = source_->Read(buffer, size);
     if (!read.ok() || *read > 0 || done) return read;

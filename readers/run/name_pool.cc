@@ -10,7 +10,7 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kBlockBytes = 256 * 1024;
-// What a name costs besides its bytes: a slot in the set.
+// The memory of a name besides its bytes: a slot in the set.
 constexpr size_t kNameOverheadBytes = 32;
 
 }  // namespace

@@ -15,7 +15,7 @@ std::vector<std::string>& Patterns() {
   return *patterns;
 }
 
-std::atomic<bool> any_matched{false};  // any file one of them
+std::atomic<bool> any_matched{false};  // whether a file has matched one
 
 bool IsVersion(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -23,8 +23,8 @@ bool IsVersion(absl::string_view text) {
   });
 }
 
-// Behind a folder ".../lib/python3.11/", as in each installation of Python;
-// empty where the file is in no such folder.
+// The part after ".../lib/python3.11/", a folder of every Python installation;
+// empty if the file is elsewhere.
 absl::string_view InStandardLibrary(absl::string_view file) {
   static constexpr absl::string_view kPython = "/python";
   for (size_t at = file.find(kPython); at != absl::string_view::npos;
@@ -41,7 +41,8 @@ absl::string_view InStandardLibrary(absl::string_view file) {
   return "";
 }
 
-// Behind the folder that packages are installed in; empty likewise.
+// The part after the folder of installed packages; empty if the file is
+// elsewhere.
 absl::string_view Installed(absl::string_view file) {
   for (const absl::string_view folder :
        {"/site-packages/", "/dist-packages/"}) {
@@ -51,8 +52,8 @@ absl::string_view Installed(absl::string_view file) {
   return "";
 }
 
-// The start of a command, "#!python" and no more than a call: pip writes it
-// into a "bin" folder, without an ending.
+// Whether it is the script of a command, "#!python" and a single call, which
+// pip writes into a "bin" folder without a suffix.
 bool IsConsoleScript(absl::string_view file, absl::string_view function) {
   const size_t slash = file.rfind('/');
   return function == "<module>" && slash != absl::string_view::npos &&
@@ -60,7 +61,7 @@ bool IsConsoleScript(absl::string_view file, absl::string_view function) {
          !absl::StrContains(file.substr(slash), '.');
 }
 
-// What CPython, numpy and generators of wrappers call their code.
+// Names that CPython, numpy and generators of wrappers give generated code.
 bool IsGenerated(absl::string_view file) {
   return absl::StartsWith(file, "<frozen ") ||
          absl::StartsWith(file, "<attrs generated ") ||
@@ -107,7 +108,7 @@ OwnCode::Kind CodeKinds::KindOf(absl::string_view file,
                                 absl::string_view function,
                                 absl::string_view module) {
   const OwnCode::Kind kind = OwnCode::KindOf(file, function);
-  // collections.namedtuple names the modules of its texts so.
+  // collections.namedtuple gives modules of its generated code such names.
   if (absl::StartsWith(module, "namedtuple_")) return OwnCode::kLibrary;
   if (module.empty() || module == "__main__") return kind;
   if (kind == OwnCode::kLibrary) library_modules_.insert(module);

@@ -8,8 +8,8 @@ namespace pymemrun {
 namespace {
 
 constexpr struct {
-  const char* what;  // it needs, or lacks, these
-  const char* how;   // the options of pymemrun
+  const char* what;  // what a report needs, or a run lacks
+  const char* how;   // the option of pymemrun
 } kTexts[] = {
     {"calls", "--trace calls"},
     {"page events", "--trace pages"},

@@ -24,7 +24,7 @@
 namespace pymemrun {
 namespace {
 
-// Opens a file without a name; below 0: it could not be made.
+// Opens a file without a name. Returns a negative number if this fails.
 int MakeTemporary() {
   const char* folder = getenv("TMPDIR");
   std::string path =
@@ -35,10 +35,10 @@ int MakeTemporary() {
   return fd;
 }
 
-// Files below are read in one thread.
+// Smaller files are read in one thread.
 constexpr uint64_t kLargeBytes = 1 << 20;
 
-// What takes no longer shows no progress.
+// Readings shorter than this show no progress.
 constexpr absl::Duration kQuiet = absl::Seconds(2);
 
 absl::Time BeginOfProgram() {
@@ -51,7 +51,7 @@ uint64_t SizeOf(int fd) {
   return fstat(fd, &info) == 0 ? info.st_size : 0;
 }
 
-// Shows on a terminal how far a reading of a file is.
+// Shows the progress of a reading on a terminal.
 class ShownReading {
  public:
   ShownReading(ByteSource* source, int fd, int terminal_fd)
@@ -64,7 +64,7 @@ class ShownReading {
   ByteSource* source() { return &source_; }
 
  private:
-  // The line, and what wipes it once it is there.
+  // Prints the line, or wipes it.
   void Show(absl::string_view text, int terminal_fd) {
     is_shown_ |= absl::Now() - BeginOfProgram() >= kQuiet;
     if (is_shown_) FdSink(terminal_fd).Append(text).IgnoreError();
@@ -75,7 +75,7 @@ class ShownReading {
   ProgressSource source_;
 };
 
-// Hands on all records to each of several visitors, and keeps the footer.
+// Passes all records to each of several visitors, and keeps the footer.
 class Readings final : public RecordVisitor {
  public:
   explicit Readings(Recordings* recorded) : recorded_(recorded) {}
@@ -171,9 +171,9 @@ class Readings final : public RecordVisitor {
   struct One {
     RecordVisitor* to;
     HeapUse heap_use;
-    bool done = false;  // it wants no more
+    bool done = false;  // it needs no more
   };
-  // What a fact says that was recorded.
+  // Notes what a fact shows to be recorded.
   template <typename Fact>
   void Know(const Fact&) {}
   void Know(const Header& header) { recorded_->Add(header); }
@@ -184,7 +184,7 @@ class Readings final : public RecordVisitor {
   void Know(const TaskRecording&) { recorded_->Add(Recorded::kTasks); }
   void Know(const CounterPlan&) { recorded_->Add(Recorded::kCounters); }
 
-  // False: nobody wants more.
+  // Returns false if no visitor needs more.
   template <typename GiveOne>
   bool Give(const GiveOne& give) {
     bool any = false;
@@ -264,7 +264,7 @@ bool RereadFile::Keep() {
 
 namespace {
 
-// Of a run, whose records could be read as far as they go: no dump of objects.
+// Whether it is a run whose records could be read, and not a dump of objects.
 bool IsRun(const absl::Status& status, const ReadResult& result) {
   return (status.ok() || result.has_header) && result.objects == 0;
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSuffix[] = ".pb";
 
-// "run.obj.pb", "run.obj-1.pb": of the object graph, which is no run file.
+// "run.obj.pb", "run.obj-1.pb": a dump of objects, not a run file.
 bool IsDumpName(absl::string_view name) {
   absl::ConsumeSuffix(&name, kSuffix);
   const size_t dot = name.rfind('.');
@@ -25,7 +25,7 @@ bool IsDumpName(absl::string_view name) {
           absl::StartsWith(name.substr(dot), ".obj-"));
 }
 
-// Files in the folder whose names begin so and end in ".pb", sorted.
+// Files in the folder with this prefix and the suffix ".pb", sorted.
 std::vector<std::string> FilesIn(const fs::path& folder,
                                  const std::string& prefix) {
   std::vector<std::string> found;
@@ -38,7 +38,7 @@ std::vector<std::string> FilesIn(const fs::path& folder,
         name.size() <= prefix.size() + 2 || IsDumpName(name)) {
       continue;
     }
-    // A pipe of that name would be waited for.
+    // Opening a pipe of that name would wait.
     std::error_code unknown;
     if (!it->is_regular_file(unknown)) continue;
     found.push_back((folder / name).string());
@@ -88,9 +88,10 @@ std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
                                      uint32_t parent_pid) {
   const std::string number = absl::StrCat(pid);
   fs::path file(path);
-  // A link, such as /proc/self/fd/3, stands for the file whose name has it.
+  // A link, such as /proc/self/fd/3, stands for its target, whose name has the
+  // pid.
   if (!absl::StrContains(file.filename().string(), number)) {
-    std::error_code error;  // then the path is empty
+    std::error_code error;  // on failure the path is empty
     file = fs::canonical(path, error);
   }
   const std::string name = file.filename().string();

@@ -8,9 +8,9 @@
 namespace pymemrun {
 namespace {
 
-// After so much of it a stack's text is cut.
+// The longest text of a stack; the rest is cut.
 constexpr size_t kMaxStackTextBytes = 256 * 1024;
-// The run file did not say, or what it said was damaged.
+// The name is missing in the file, or was damaged.
 constexpr absl::string_view kUnknownName = "?";
 
 // Entry `id` (ids start at 1), or null.
@@ -77,7 +77,7 @@ void RunIndex::AddThreadsOf(const RunIndex& earlier) {
 
 void RunIndex::Add(const StackDef& node) {
   if (IsFull(stacks_, limits_.stacks)) return;
-  // A parent comes before its children: walks outwards end.
+  // A parent has a lower id than its child, so walks outwards end.
   const uint32_t parent = node.parent() <= stacks_.size() ? node.parent() : 0;
   const StackNode* const caller = Find(stacks_, parent);
   const Code* const code = Find(codes_, node.code());
@@ -125,7 +125,7 @@ void RunIndex::SetCode(uint32_t code_id, SourceLocation* where) const {
 SourceLocation RunIndex::ResolveStack(uint32_t stack_id) const {
   SourceLocation where;
   const StackNode* node = Find(stacks_, stack_id);
-  // A node that was not kept has a code that is not known either.
+  // A node that was not kept has an unknown code.
   SetCode(node != nullptr ? node->code
           : stack_id == 0 ? 0
                           : UINT32_MAX,

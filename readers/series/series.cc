@@ -112,7 +112,7 @@ std::vector<uint64_t> EvenMoments(uint64_t from_us, uint64_t to_us,
   const uint64_t long_us = to_us - from_us;
   std::vector<uint64_t> moments = {std::clamp(peak_us, from_us, to_us)};
   for (uint64_t i = 0; i <= kSteps; ++i) {
-    // Without overflow, whatever the file says of its end.
+    // Written so that it cannot overflow, whatever end the file claims.
     moments.push_back(from_us + long_us / kSteps * i +
                       long_us % kSteps * i / kSteps);
   }

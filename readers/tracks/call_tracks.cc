@@ -30,7 +30,7 @@ void CallTracks::OnHeader(const Header& header) {
   lacks_kinds_ = header.filters().min_drss_bytes() == 0 && !logs_calls_;
 }
 
-// Rows do not tell greenlets of one thread apart.
+// Rows do not identify greenlets of a thread.
 void CallTracks::OnCode(const CodeDef& code) {
   ReplayVisitor::OnCode(code);
   if (absl::EndsWith(code.file(), "/greenlet/__init__.py")) {
@@ -100,7 +100,7 @@ void CallTracks::End(const Row& row) {
   if (found == open_.end() || found->second.open.empty()) return;
   const Open& call = found->second.open.back();
   const uint64_t key = SiteOf(row.site).key;
-  // What follows is not to be trusted either.
+  // Later events cannot be trusted, either.
   if (key == 0 || call.key != key) return Cut(thread, &found->second);
   SliceEnd end;
   end.growth_bytes = static_cast<int64_t>(row.rss_bytes - call.rss_bytes);
@@ -132,7 +132,7 @@ void CallTracks::Cut(uint32_t thread, Thread* calls) {
   while (!calls->open.empty()) EndTop(calls, thread, end);
 }
 
-// By number of the thread, so that a file gives one trace.
+// By thread number, so that a file always gives the same trace.
 void CallTracks::CutAll() {
   std::vector<uint32_t> threads;
   for (const auto& [thread, calls] : open_) threads.push_back(thread);
@@ -154,8 +154,8 @@ void CallTracks::Keep(const Row& row) {
   }
 }
 
-// Outer ones first. What a damaged file has beyond the end of the call around
-// it ends with that.
+// Outer calls first. In a damaged file an inner call may end after the call
+// around it: it is cut there.
 void CallTracks::GiveKept() {
   std::sort(ended_.begin(), ended_.end(), [](const Ended& a, const Ended& b) {
     return std::tie(a.thread, a.begin_us, b.end_us, a.call_number) <
@@ -174,7 +174,7 @@ void CallTracks::GiveKept() {
   for (Ended& call : ended_) {
     const bool is_same = !open.empty() && open.back()->thread == call.thread;
     const bool is_empty = call.begin_us == call.end_us;
-    // An empty call at the end of another may be within it.
+    // An empty call at the end of another one may be within it.
     end_until(!is_same ? kEnd
                        : call.begin_us - (is_empty && call.begin_us > 0));
     if (!open.empty()) call.end_us = std::min(call.end_us, open.back()->end_us);

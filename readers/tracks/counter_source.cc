@@ -1,5 +1,5 @@
-// What --trace counters adds: runs of the cycle collector as slices, counters
-// of the user's own, descriptors, page faults.
+// The tracks of --trace counters: runs of the cycle collector as slices;
+// counters of the user, descriptors and page faults as counters.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -38,7 +38,7 @@ class CounterTracks final : public ReplayVisitor {
 
   TrackSink& sink_;
   uint32_t gc_track_ = 0;
-  uint64_t gc_us_ = 0;  // up to when its track has slices
+  uint64_t gc_us_ = 0;  // its track has slices up to this time
   absl::flat_hash_map<uint32_t, uint32_t> generation_names_;
   absl::flat_hash_map<std::string, uint32_t> counters_;
   std::map<uint32_t, Last> last_;  // by counter
@@ -52,7 +52,7 @@ uint32_t CounterTracks::CounterOf(absl::string_view name) {
 }
 
 uint32_t CounterTracks::GenerationName(uint32_t generation) {
-  // CPython has three. A damaged file may have any.
+  // CPython has three generations; a damaged file may name any.
   constexpr uint32_t kOldest = 2;
   const uint32_t shown = std::min(generation, kOldest + 1);
   const auto [found, is_new] = generation_names_.try_emplace(shown);
@@ -66,7 +66,7 @@ uint32_t CounterTracks::GenerationName(uint32_t generation) {
   return found->second;
 }
 
-// They follow each other: the interpreter runs one at a time.
+// The interpreter runs one collection at a time, so slices follow each other.
 void CounterTracks::OnGcRun(const GcRun& run) {
   if (gc_track_ == 0) gc_track_ = sink_.AddLane(0, "cycle collector");
   const uint64_t begin_us = std::max(run.begin_us(), gc_us_);
@@ -90,7 +90,8 @@ void CounterTracks::Count(uint32_t counter, const Last& value) {
   last_[counter] = value;
 }
 
-// A counter keeps its value until the run's end: so far its curve is drawn.
+// A counter keeps its value until the run's end, so its curve is drawn up to
+// it.
 void CounterTracks::Finish() {
   for (auto& [counter, value] : last_) {
     if (value.time_us >= end_us_) continue;

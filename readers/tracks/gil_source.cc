@@ -1,4 +1,4 @@
-// Who held the GIL and who waited for it, as a lane beside each thread.
+// The tracks of the GIL: a lane below each thread with its holds and waits.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,13 +11,13 @@
 namespace pymemrun {
 namespace {
 
-// While all threads stand still, or one waits until they do.
+// For the time when all threads are stopped, or one waits until they are.
 constexpr char kStopColor[] = "#6f42c1";
 
-// A hold goes from when a thread takes the GIL until it lets go, and another
-// one takes it next. Meanwhile it may have let go and taken it again: for how
-// long is known, and not when. A hold's end is known at the next entry that
-// tells of it; until then it is kept. Not thread safe.
+// A hold lasts from when a thread takes the GIL until it lets go and another
+// one takes it. In between it may have let go and retaken it: for how long is
+// known, but not when. The end of a hold is in the next entry for the GIL;
+// until then the hold is kept. Not thread safe.
 class GilTracks final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -47,18 +47,18 @@ class GilTracks final : public ReplayVisitor {
 
  private:
   struct Hold {
-    uint32_t thread = 0;  // 0: nobody took it yet, or its hold was given
+    uint32_t thread = 0;  // 0: no thread took it yet, or its hold was added
     uint64_t begin_us = 0, end_us = 0, let_go_us = 0;
     bool goes_on = false;
   };
-  // What a lane says of a thread that is parked.
+  // What a lane shows of a thread that is parked.
   enum Why { kNot, kLock, kStands, kStops, kWhys };
   struct Thread {
     uint32_t lane = 0;  // 0: it has none yet
     bool waits = false;
     uint64_t since_us = 0, gil = 0;
     Why parked = kNot;
-    uint64_t given_us = 0;  // up to then its lane has slices
+    uint64_t given_us = 0;  // its lane has slices up to this time
   };
   struct Names {
     uint32_t holds = 0, holds_partly = 0, waits = 0;
@@ -157,7 +157,7 @@ void GilTracks::EndHold(uint64_t gil, Hold* hold) {
     end.share -= static_cast<double>(hold->let_go_us) /
                  static_cast<double>(hold->end_us - hold->begin_us);
   }
-  // As pictures draw it faintly.
+  // Pictures draw it faintly.
   const Names& names = NamesOf(gil);
   Give(hold->thread, hold->begin_us, hold->end_us,
        end.share < 0.5 ? names.holds_partly : names.holds, end);
@@ -172,7 +172,7 @@ void GilTracks::EndWait(uint32_t thread, uint64_t time_us) {
        of.parked == kNot ? NamesOf(of.gil).waits : NameOf(of.parked), {});
 }
 
-// One after the other, also of a damaged file.
+// Adds slices one after the other, even for a damaged file.
 void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
                      uint32_t name, const SliceEnd& end) {
   Thread& of = doing_[thread];
@@ -207,8 +207,8 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
     return sink_.AddName(name);
   };
   names.holds = add("holds", kHoldsColor, false);
-  // Of a thread that sleeps or reads most of the time, and nobody else wants
-  // the GIL.
+  // For a thread that sleeps or reads most of the time, while no other thread
+  // wants the GIL.
   names.holds_partly = for_picture_
                            ? names.holds
                            : add("holds", kHoldsColor, false, ", now and then");
@@ -230,7 +230,7 @@ uint32_t GilTracks::NameOf(Why why) {
   return parked_names_[why];
 }
 
-// By number of the GIL, so that a file gives one trace.
+// By GIL number, so that a file always gives the same trace.
 void GilTracks::Finish() {
   std::vector<uint64_t> gils;
   for (const auto& [gil, hold] : holds_) gils.push_back(gil);

@@ -1,5 +1,5 @@
-// Which thread took memory, when, in which own function: pages that came, or
-// where nobody saw that, allocations.
+// The tracks of memory growth: which thread added memory, when, and in which
+// own function. From page faults, or else from allocations.
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,7 +43,7 @@ class GrowthTracks final : public ReplayVisitor {
   void Finish() override {}
 
  private:
-  // What C code maps may never be touched.
+  // C code may never touch what it maps.
   static bool IsMapping(HeapAllocator allocator) {
     return allocator == HEAP_MMAP || allocator == HEAP_MREMAP;
   }
@@ -62,7 +62,7 @@ class GrowthTracks final : public ReplayVisitor {
   absl::flat_hash_map<uint32_t, uint32_t> names_;  // by stack
 };
 
-// By the innermost frame of own code; what has none is a library's.
+// The innermost frame of own code; library code if there is none.
 uint32_t GrowthTracks::NameOf(uint32_t stack) {
   uint32_t& number = names_[stack];
   if (number != 0) return number;

@@ -1,4 +1,4 @@
-// Live heap over time as counters: in all, by own line, by thread.
+// The live heap over time as counters: in total, by own line, by thread.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -24,7 +24,7 @@ class HeapCounters final : public TrackSource {
                   const std::vector<double>& bytes, TrackSink* sink);
 };
 
-// What has no value at a moment has none alive.
+// Missing values are 0.
 void HeapCounters::Add(absl::string_view name, const Curves& history,
                        const std::vector<double>& bytes, TrackSink* sink) {
   const uint32_t counter = sink->AddCounter(name, CounterUnit::kBytes);
@@ -32,7 +32,7 @@ void HeapCounters::Add(absl::string_view name, const Curves& history,
   for (size_t i = 0; i < history.time_us.size(); ++i) {
     const auto value = static_cast<int64_t>(
         WholeNumber(i < bytes.size() ? std::max(bytes[i], 0.0) : 0.0));
-    // The last one says how far the curve goes.
+    // The last value shows where the curve ends.
     if (value != before || i + 1 == history.time_us.size()) {
       sink->Count(counter, history.time_us[i], value);
     }

@@ -1,4 +1,4 @@
-// What a run tells of its process: RSS, the kernel's samples, marks, pauses.
+// The tracks of the process: RSS, the kernel's samples, marks, pauses.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,15 +15,15 @@
 namespace pymemrun {
 namespace {
 
-// RSS in the order of time. Rows of several threads, and what was read beside
-// them, stand in a file as they were drained: on a busy machine seconds late.
+// Sorts RSS by time. Rows of several threads, and readings beside them, are in
+// the file as they were drained: on a busy machine they are seconds late.
 class RssCurve {
  public:
   explicit RssCurve(ThinCounter* counter) : counter_(*counter) {}
 
   void Add(uint64_t time_us, uint64_t rss_bytes) {
     const uint64_t step = time_us / ThinCounter::kStepUs;
-    // Too late for its place: the counter would take it for the latest.
+    // Too late to be sorted in: the counter would take it for the latest value.
     if (rss_bytes == 0 || step < given_) return;
     const Reading reading = {time_us, rss_bytes};
     const auto [at, is_new] = steps_.try_emplace(step, Step{reading, reading});
@@ -41,7 +41,7 @@ class RssCurve {
   struct Reading {
     uint64_t time_us, rss_bytes;
   };
-  // What the counter wants of a millisecond.
+  // What the counter needs of a millisecond.
   struct Step {
     Reading highest, last;
   };
@@ -57,10 +57,10 @@ class RssCurve {
 
   ThinCounter& counter_;
   absl::btree_map<uint64_t, Step> steps_;  // by time / kStepUs
-  uint64_t given_ = 0;                     // all below were
+  uint64_t given_ = 0;                     // earlier steps were passed on
 };
 
-// RSS of a run without calls: as page events tell between two readings.
+// RSS of a run without calls: from page events between two readings.
 class PageRss final : public ResidentReplay {
  public:
   PageRss(Hindsight hindsight, RssCurve* curve)
@@ -122,9 +122,9 @@ class ProcessTracks final : public ReplayVisitor {
   }
   void Finish() override;
 
-  // Null: its rows tell RSS, or nothing does better than what was read.
+  // Returns null if rows have RSS, or only its readings are known.
   RssCurve* CurveOfPages() { return ByPages() ? curve_.get() : nullptr; }
-  // To be called at last.
+  // To be called last.
   void FinishRss() {
     if (curve_ != nullptr) curve_->Finish(end_us_);
   }
@@ -156,7 +156,7 @@ class ProcessTracks final : public ReplayVisitor {
   bool has_rows_ = false, has_pages_ = false;
   std::map<std::string, std::unique_ptr<ThinCounter>> counters_;
   uint32_t tracing_ = 0, tracing_name_ = 0;  // track and name of its slices
-  uint64_t tracing_us_ = 0;                  // up to when it has them
+  uint64_t tracing_us_ = 0;                  // it has slices up to this time
   uint64_t end_us_ = 0;                      // 0: not known
 };
 
@@ -186,7 +186,7 @@ void ProcessTracks::Between(absl::string_view what, uint64_t from_us,
   sink_.End(tracing_, tracing_us_, {});
 }
 
-// All threads have tracks, those without a slice, too.
+// Every thread gets a track, even without slices.
 void ProcessTracks::Finish() {
   for (const auto& [name, counter] : counters_) counter->Finish(end_us_);
   for (uint32_t thread = 1; thread <= index().threads(); ++thread) {

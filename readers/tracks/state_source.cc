@@ -1,5 +1,6 @@
-// What each thread did: ran, wanted a CPU, slept, and for what. A lane beside
-// each thread, joined with its holds of the GIL and its waits for it.
+// The tracks of thread states: a lane below each thread shows when it ran,
+// waited for a CPU, or slept, and for what. Joined with its holds of the GIL
+// and its waits for it.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,7 +21,7 @@ struct StateLook {
   absl::string_view name, color, says;
   bool is_idle = false, by_share = false;
 };
-// By ThreadState. Green runs, dark red waits for the GIL, orange sleeps.
+// By ThreadState. Green: runs; dark red: waits for the GIL; orange: sleeps.
 constexpr StateLook kLooks[kThreadStates] = {
     {"runs with the GIL", "#2da44e", "", false},
     {"runs without the GIL", "#7fd08a", "", false},
@@ -32,7 +33,7 @@ constexpr StateLook kLooks[kThreadStates] = {
     {"S(page)", "#9a6fb0", "sleeps until a page is there", true},
     {"S(other)", "#f9e4cf", "sleeps for less than some ms, or other reasons",
      true}};
-// Instead of S(GIL) in a free-threaded interpreter.
+// Replaces S(GIL) in a free-threaded interpreter.
 constexpr StateLook kPythonLook = {
     "S(Python)", kGilWaitColor,
     "sleeps until a lock of the interpreter is free, or all threads go on",
@@ -41,9 +42,9 @@ constexpr StateLook kRanLook = {"ran for a part of this time", "#7fd08a",
                                 "by schedstat, as high as the part", false,
                                 true};
 
-// Of context switches all is told when the file has been read, one thread after
-// the other. Of the scheduler's counts slices are given as they come: nobody
-// knows when in between a thread ran. Not thread safe.
+// Context switches are added when the file has been read, one thread after the
+// other. Scheduler counts are added as slices as they come: when a thread ran
+// between two counts is unknown. Not thread safe.
 class StateTracks final : public StateReplay {
  public:
   StateTracks(const SourceOptions& options, TrackSink* sink)
@@ -56,8 +57,8 @@ class StateTracks final : public StateReplay {
  private:
   struct Counts {
     uint32_t lane = 0;                   // 0: it has none yet
-    uint64_t given_us = 0;               // up to then there are slices...
-    uint64_t ran_us = 0, wanted_us = 0;  // ...with so much in all
+    uint64_t given_us = 0;               // slices were added up to this time...
+    uint64_t ran_us = 0, wanted_us = 0;  // ...with these sums
   };
 
   void OnSpan(uint32_t thread, const StateSpan& span) override;
@@ -71,7 +72,7 @@ class StateTracks final : public StateReplay {
   TrackThreads threads_;
   std::array<uint32_t, kThreadStates> names_ = {};      // 0: not asked for yet
   absl::flat_hash_map<uint8_t, uint32_t> other_names_;  // of S(other)
-  uint32_t thread_ = 0, lane_ = 0;                      // whose spans come now
+  uint32_t thread_ = 0, lane_ = 0;  // of the spans that come now
   uint32_t ran_name_ = 0;
   std::vector<Counts> counts_;  // by first ThreadDef.ids
   uint64_t batch_us_ = 0;       // when the last counts were read
@@ -88,7 +89,8 @@ uint32_t StateTracks::AddName(absl::string_view text, const StateLook& look) {
   return sink_.AddName(name);
 }
 
-// In the order of the table, so that pictures have one order of colours.
+// In the order of the table, so that pictures always have the same order of
+// colours.
 uint32_t StateTracks::NameOf(const StateSpan& span) {
   if (names_[0] == 0) {
     for (size_t i = 0; i < kThreadStates; ++i) {
@@ -131,7 +133,7 @@ SliceEnd StateTracks::EndOf(const StateSpan& span) const {
 }
 
 void StateTracks::OnSpan(uint32_t thread, const StateSpan& span) {
-  if (thread == 0) return;  // it found no room
+  if (thread == 0) return;  // it did not fit
   const uint64_t begin_us = span.begin_ns / 1000, end_us = span.end_ns / 1000;
   if (end_us - begin_us < options_.min_us) {
     ++too_short_;
@@ -146,7 +148,7 @@ void StateTracks::OnSpan(uint32_t thread, const StateSpan& span) {
   sink_.End(lane_, end_us, EndOf(span));
 }
 
-// Threads that counted nothing since the last batch have no entry.
+// Threads without changes since the last batch have no entry.
 bool StateTracks::OnSched(const SchedSample* samples, size_t count) {
   StateReplay::OnSched(samples, count);
   if (has_switches() || count == 0) return true;
@@ -164,7 +166,7 @@ void StateTracks::GiveCounts(const SchedSample& sample, uint64_t begin_us) {
   begin_us = std::max(begin_us, of.given_us);
   if (sample.time_us <= begin_us) return;
   const uint64_t long_us = sample.time_us - begin_us;
-  // What is longer than its time, as the kernel may count it, goes to the next.
+  // The kernel's count may exceed the slice: the rest goes to the next one.
   const auto more = [&](uint64_t ns, uint64_t* given_us) {
     const uint64_t us =
         std::min(ns / 1000 - std::min(ns / 1000, *given_us), long_us);

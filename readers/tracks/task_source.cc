@@ -1,5 +1,5 @@
-// What tasks of asyncio did: a track for each of those that ran most, beside
-// the thread that ran it. The others of a thread share one. In pictures all
+// The tracks of asyncio's tasks: one for each of those that ran most, below the
+// thread that ran it. The other tasks of a thread share one. In pictures all
 // tasks of a thread share one track, and those that ran most have names.
 #include <algorithm>
 #include <memory>
@@ -16,9 +16,10 @@
 namespace pymemrun {
 namespace {
 
-// So many have tracks of their own, or names in a picture.
+// The most tasks with tracks of their own, and with names in a picture.
 constexpr size_t kMostTracks = 100, kMostNames = 8;
-// Of the time of all tasks: who ran less has no name in a picture.
+// A task with a smaller share of the time of all tasks has no name in a
+// picture.
 constexpr double kLeastTaskShare = 0.001;
 constexpr absl::string_view kOtherTasks = "other tasks";
 constexpr absl::string_view kOtherTasksColor = "#b9b3a6";
@@ -139,8 +140,7 @@ uint32_t TaskTracks::LaneOf(const Step& step) {
   return lane;
 }
 
-// Slices of one track lie within one another, or apart; also those of a damaged
-// file.
+// Slices of a track are nested or disjoint, even in a damaged file.
 void TaskTracks::Give(uint32_t lane, const std::vector<const Step*>& steps) {
   std::vector<std::pair<uint64_t, SliceEnd>> open;
   const auto close_until = [&](uint64_t time_us) {

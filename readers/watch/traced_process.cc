@@ -25,8 +25,8 @@ extern char** environ;
 namespace pymemrun {
 namespace {
 
-// A collector's open files, as the launcher arranges them
-// (collector/session/collector_start.h), and how its name begins.
+// The descriptors of a collector, as the launcher arranges them
+// (collector/session/collector_start.h), and the start of its name.
 constexpr int kOutputFd = 4, kPidFd = 5;
 constexpr absl::string_view kCollector = "pymemrun-coll";
 constexpr absl::string_view kProgram = "/pymemrun-collector";
@@ -40,7 +40,7 @@ std::string Contents(const std::string& path) {
   return std::string(buffer, size < 0 ? 0 : size);
 }
 
-// The user numbers of a process: real, effective, saved; empty: it has ended.
+// The user ids of a process: real, effective, saved; empty if it has ended.
 std::vector<uint64_t> UsersOf(const std::string& process) {
   std::vector<uint64_t> users;
   const std::string status = Contents(absl::StrCat(process, "/status"));
@@ -56,8 +56,9 @@ std::vector<uint64_t> UsersOf(const std::string& process) {
   return users;
 }
 
-// Whether its user may stand for the program's: it is the same one, or root, as
-// whom a program may have begun. Anybody may call a process a collector.
+// Whether the process may act for the program's user: it has the same user, or
+// root, which may have started the program. Any process can take a collector's
+// name.
 bool MayCollect(const std::string& process, pid_t pid) {
   const std::vector<uint64_t> of = UsersOf(absl::StrCat("/proc/", pid));
   const std::vector<uint64_t> by = UsersOf(process);
@@ -80,7 +81,8 @@ bool Collects(const std::string& process, pid_t pid) {
   return false;
 }
 
-// The file's name; where that is gone or another file has it, the descriptor.
+// The file's name; if that is gone, or another file has it, the path of the
+// descriptor.
 std::string OutputOf(const std::string& process) {
   const std::string link = absl::StrCat(process, "/fd/", kOutputFd);
   char path[PATH_MAX];
@@ -94,7 +96,7 @@ std::string OutputOf(const std::string& process) {
   return same ? name : link;
 }
 
-// In the folder of this program, or where the build has it; else by PATH.
+// In the folder of this program, or of its build; otherwise from PATH.
 std::string FindLauncher() {
   char path[PATH_MAX];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
@@ -107,7 +109,7 @@ std::string FindLauncher() {
   return "pymemrun";
 }
 
-// 0, or what is wrong.
+// Returns 0, or errno.
 int Spawn(std::vector<std::string> words, const std::string& output,
           pid_t* pid) {
   std::vector<char*> argv;

@@ -27,7 +27,7 @@ constexpr absl::Duration kDrawEach = absl::Milliseconds(250);
 constexpr absl::Duration kLookEach = absl::Seconds(1);
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
 constexpr int kPollMs = 50, kNice = 10;
-// Of its time, drawing may take one part in so many.
+// Drawing may take one part in this many of its time.
 constexpr int kDrawShare = 10;
 constexpr size_t kOnceColumns = 80, kOnceRows = 40;
 
@@ -35,7 +35,7 @@ volatile sig_atomic_t caught = 0;
 
 void Catch(int signal) { caught = signal; }
 
-// Until it goes, a signal that would end the program is noted.
+// While it exists, signals that would end the program are noted instead.
 class Signals {
  public:
   Signals() {
@@ -57,7 +57,7 @@ class Signals {
   struct sigaction before_[std::size(kNoted)] = {};
 };
 
-// Says something at most each so often.
+// Limits how often something is done.
 class Every {
  public:
   explicit Every(absl::Duration duration) : duration_(duration) {}
@@ -77,8 +77,8 @@ class Every {
   absl::Time next_ = absl::InfinitePast();
 };
 
-// A file's bytes, and where they end for now a call of `at_end`: false ends the
-// reading. `on_bytes` is called each time that some came.
+// The bytes of a growing file. At its present end it calls `at_end`: false ends
+// the reading. Calls `on_bytes` whenever bytes came.
 class GrowingSource final : public ByteSource {
  public:
   GrowingSource(FdSource* source, std::function<bool()> on_bytes,
@@ -161,7 +161,7 @@ bool Watcher::Open() {
   }
 }
 
-// Of a program that did not come to be traced: it may say why.
+// Prints the output of a program that could not be traced: it may say why.
 void Watcher::PassOutput() const {
   const auto output = InputFile::Open(request_.started->output_path());
   if (!output.ok()) return;
@@ -175,7 +175,7 @@ void Watcher::PassOutput() const {
   }
 }
 
-// From the file's begin to its end, as far as there is one.
+// Reads from the file's start to its end, if it has one.
 absl::Status Watcher::ReadOnce() {
   shrunk_ = false;
   lseek(file_->fd(), 0, SEEK_SET);
@@ -200,13 +200,13 @@ bool Watcher::AtEnd() {
   return Tick(true);
 }
 
-// A file without a header does not say whose it is.
+// A file without a header does not name its process.
 bool Watcher::IsDead() {
   if (model_->has_header()) return RunIsDead(model_->header());
   return request_.started != nullptr && request_.started->ExitCode();
 }
 
-// At what became of the file.
+// Checks what happened to the file.
 void Watcher::Look() {
   struct stat open_file, named;
   if (fstat(file_->fd(), &open_file) == 0 && S_ISREG(open_file.st_mode)) {
@@ -259,10 +259,10 @@ void Watcher::Take(int key) {
   if (key == 'q') quit_ = true;
   if (key == ' ') frozen_ = !frozen_;
   if (key == 's') by_bytes_ = !by_bytes_;
-  draw_.Hurry();  // also where the size has changed
+  draw_.Hurry();  // also if the size has changed
 }
 
-// False: the user wants no more.
+// Returns false if the user quits.
 bool Watcher::Tick(bool may_wait) {
   if (screen_ != nullptr) {
     if (draw_.IsDue()) Draw();
@@ -297,7 +297,7 @@ int Watcher::PrintOnce() {
   return kExitFailed;
 }
 
-// What the program that was started is to be known by.
+// The exit code of the program that was started.
 int Watcher::Ended() {
   StartedRun& started = *request_.started;
   const bool is_watched = !quit_ && caught == 0;
@@ -355,7 +355,7 @@ int Watcher::Run() {
 }  // namespace
 
 int WatchRun(const WatchRequest& request, const Console& console) {
-  // On a machine without a free processor the program goes before its view.
+  // On a busy machine the program has priority over its view.
   if (!request.once) setpriority(PRIO_PROCESS, 0, kNice);
   return Watcher(request, console).Run();
 }

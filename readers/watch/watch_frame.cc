@@ -69,7 +69,7 @@ class Layout {
   void Add(std::string text, WatchLine::Look look = WatchLine::kPlain) {
     lines_.push_back({CutToColumns(text, columns_), look});
   }
-  // Above the keys.
+  // The rows left above the keys.
   size_t Room() const {
     return rows_ > lines_.size() + 1 ? rows_ - lines_.size() - 1 : 0;
   }
@@ -123,7 +123,7 @@ void Layout::AddList(const std::string& heading,
   }
 }
 
-// A heading needs a row, and is of no use without another.
+// A heading is useless without a row below it.
 void Layout::AddAmounts() {
   if (frame_.meaning.empty()) return;
   const size_t children =

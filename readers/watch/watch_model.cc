@@ -10,7 +10,7 @@
 namespace pymemrun {
 namespace {
 
-// How often it is worth while to compare.
+// How often sums are kept for comparison.
 constexpr uint64_t kStepUs = 500000;
 
 void AddTo(size_t number, double bytes, std::vector<double>* sums) {
@@ -94,7 +94,7 @@ bool WatchModel::OnPages(const PageEntry* entries, size_t count) {
     has_pages_ = true;
     const double bytes =
         page_bytes * static_cast<double>(entry.pages) * entry.weight;
-    // What found no room in the index is nobody's.
+    // A stack that did not fit in the index counts for no line.
     if (entry.stack <= index().stacks()) {
       AddTo(entry.stack, bytes, &came_by_stack_);
     }
@@ -201,7 +201,7 @@ std::vector<WatchFrame::Amount> WatchModel::AmountsOf(
     const std::vector<double>& now, const std::vector<double>& before,
     bool threads) const {
   std::vector<WatchFrame::Amount> amounts;
-  // Thread 0 is nobody.
+  // Thread 0 means no thread.
   for (size_t i = threads ? 1 : 0; i < now.size() || i < before.size(); ++i) {
     const double bytes = i < now.size() ? now[i] : 0;
     const double change = bytes - (i < before.size() ? before[i] : 0);

@@ -37,10 +37,11 @@ absl::string_view LabelOf(Holding holding) {
   return kLabels[static_cast<size_t>(holding)];
 }
 
-// Whether it differs from run to run without a reason, and says least.
+// Growth differs from run to run without a reason, so it is shown only if
+// nothing better is known.
 bool IsLastResort(Holding holding) { return holding == Holding::kGrowth; }
 
-// Of the moment that both sides are of, each with its own time.
+// Names the moment of both sides, each with its own time.
 std::string TitleOf(Holding holding, const RunSide& before,
                     const RunSide& after) {
   if (!after.moment().has_value() || IsLastResort(holding)) {
@@ -53,8 +54,8 @@ std::string TitleOf(Holding holding, const RunSide& before,
       ", new ", HumanSeconds(after.moment()->time_us), name.empty() ? "" : ")");
 }
 
-// What both runs know. Growth is seen where it happens to be seen, so it counts
-// where nothing else is known.
+// What both runs recorded. Growth depends on which events happened to see it,
+// so it counts only if nothing else is known.
 std::vector<Holding> Comparable(const RunSide& before, const RunSide& after) {
   std::vector<Holding> found;
   for (size_t i = 0; i < kHoldings; ++i) {
@@ -131,7 +132,7 @@ class DiffPrinter {
   }
 
  private:
-  // As much of a total as there is room for: `rest` goes first, then the old
+  // As much of a total's line as fits: `rest` is left out first, then the old
   // figure.
   std::string TotalLine(absl::string_view name, const std::string& before,
                         const std::string& after, const std::string& change,
@@ -198,7 +199,7 @@ class DiffPrinter {
 
   bool as_text() const { return options_.format == TableFormat::kText; }
 
-  // In text the mark comes early: the last columns are left out first.
+  // In text the mark comes early, as the last columns are left out first.
   TableColumns<DiffRow> ChangeColumns() const {
     TableColumns<DiffRow> columns;
     columns.AddBytes("change_bytes", "change", [](const DiffRow& row) {
@@ -221,7 +222,7 @@ class DiffPrinter {
     return columns;
   }
 
-  // For machines also where the place was before.
+  // For machines, also the place in the run before.
   TableColumns<DiffRow> PlaceColumns(Holding holding) const {
     TableColumns<DiffRow> columns;
     if (!as_text()) {
@@ -258,7 +259,7 @@ class DiffPrinter {
     options_.view.Apply(0, /*folds=*/false, &table).IgnoreError();
     return table;
   }
-  // Leaves the first rows. Returns how many went.
+  // Keeps the first rows. Returns the number of the others.
   size_t Cut(Table* table) const {
     const size_t all = table->rows.size();
     if (options_.limit == 0 || all <= options_.limit) return 0;

@@ -31,7 +31,7 @@ bool ParseTotal(absl::string_view name, Total* total) {
   return false;
 }
 
-// "0.5s", "500ms": microseconds.
+// Parses "0.5s", "500ms" to microseconds.
 bool ParseTime(absl::string_view text, double* us) {
   const double unit = absl::ConsumeSuffix(&text, "ms")  ? 1e3
                       : absl::ConsumeSuffix(&text, "s") ? 1e6
@@ -61,7 +61,7 @@ std::string PercentText(double part, double whole) {
   return whole > 0 ? absl::StrFormat("%+.1f %%", 100 * part / whole) : "";
 }
 
-// By how much the limit is exceeded, in errors' favour.
+// How far the limit is exceeded, with the benefit of the doubt for errors.
 double Excess(const Limit& limit, const Figure& before, const Figure& after) {
   const Change change = ChangeOf(before, after);
   if (!limit.is_change) {
@@ -74,7 +74,7 @@ double Excess(const Limit& limit, const Figure& before, const Figure& after) {
   const double factor = 1 + limit.most / 100;
   const double error =
       std::sqrt(after.variance + factor * factor * before.variance);
-  // What did not grow is no breach, below 0 either.
+  // A value that did not grow breaches no limit, even one below 0.
   return std::fmin(
       after.value - factor * before.value - Change::kErrors * error,
       change.bytes());

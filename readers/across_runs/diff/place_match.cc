@@ -8,8 +8,8 @@
 namespace pymemrun {
 namespace {
 
-// Code without a line, and pages of files, stand by a file's name whatever
-// places are.
+// Whether places may be file names: code without a line, and pages of files,
+// have one, however places are grouped.
 bool HasFiles(GroupBy by) {
   return HasLines(by) || by == GroupBy::kFile || by == GroupBy::kModule ||
          by == GroupBy::kMapping;
@@ -63,7 +63,8 @@ void PlaceMatch::MatchItems() {
   }
 }
 
-// Those of one name in their order, by what they were called last.
+// Matches threads of one name in their order; a renamed thread has its last
+// name.
 void PlaceMatch::MatchThreads(const RunIndex& before, const RunIndex& after) {
   absl::flat_hash_map<absl::string_view, std::vector<uint32_t>> named;
   for (uint32_t id = static_cast<uint32_t>(after.threads()); id > 0; --id) {
@@ -121,7 +122,7 @@ uint32_t PlaceMatch::NumberOfItem(uint32_t item, Side& side) {
   return known - 1;
 }
 
-// What is in one run alone is nothing new: its name says all that there is.
+// A name that only one run has does not count as new: it says everything.
 uint32_t PlaceMatch::NumberOfName(const Place& place, bool is_after) {
   Place name = place;
   const auto found = is_after ? names_.end() : names_.find(place.file);
@@ -139,7 +140,7 @@ constexpr int kMostNames = 16;
 
 using Files = std::vector<absl::string_view>;
 
-// Its last `names` names; empty where it has no more than these.
+// The last `names` parts of the path; empty if it has no more than these.
 absl::string_view Suffix(absl::string_view path, int names) {
   if (path.empty() || path.front() != '/') return {};
   size_t at = path.size();
@@ -150,7 +151,7 @@ absl::string_view Suffix(absl::string_view path, int names) {
   return path.substr(at);
 }
 
-// Files by their suffix; an empty name where several have it.
+// Files by their suffix; empty if several files have it.
 absl::flat_hash_map<absl::string_view, absl::string_view> BySuffix(
     const Files& files, int names) {
   absl::flat_hash_map<absl::string_view, absl::string_view> found;

@@ -17,7 +17,8 @@ bool IsLarger(const Change& a, const Change& b) {
   return std::fabs(a.bytes()) > std::fabs(b.bytes());
 }
 
-// The call trees of both runs as one. Node 0 is above the outermost frames.
+// The call trees of both runs as one. Node 0 is the root, above the outermost
+// frames.
 class MergedTree {
  public:
   explicit MergedTree(PlaceMatch* match) : match_(*match) {}
@@ -36,7 +37,8 @@ class MergedTree {
     }
   }
   std::vector<DiffRow> Take(uint64_t limit) {
-    // A caller of the second tree may come after what it calls: by depth.
+    // A caller in the second tree may be numbered after its callees, so nodes
+    // are taken by depth.
     std::vector<uint32_t> order;
     for (uint32_t i = 1; i < nodes_.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
@@ -79,7 +81,7 @@ class MergedTree {
     }
     return found->second;
   }
-  // Those and their callers.
+  // The chosen nodes and their callers.
   std::vector<DiffRow> Walk(const std::vector<uint32_t>& chosen) {
     std::vector<uint32_t> kept;
     for (const uint32_t i : chosen) {
@@ -89,7 +91,7 @@ class MergedTree {
         kept.push_back(at);
       }
     }
-    // Smallest first, for a stack.
+    // Smallest first, as they are pushed onto a stack.
     std::stable_sort(kept.begin(), kept.end(), [this](uint32_t a, uint32_t b) {
       return IsLarger(nodes_[b].sum, nodes_[a].sum);
     });

@@ -15,8 +15,8 @@
 namespace pymemrun {
 namespace {
 
-// The kernel maps pages of files around a fault, as many as it has in memory.
-// That differs from run to run: by half a piece for each of them.
+// The kernel maps pages of a file around a fault, as far as they are in memory.
+// That differs from run to run: by half a piece for each.
 double VarianceOfFile(double bytes) {
   constexpr double kPieceBytes = 64 << 10;
   if (bytes <= 0) return 0;
@@ -44,7 +44,7 @@ std::unique_ptr<RunSide> RunSide::Read(RereadFile* file,
   const bool is_read = side->ReadMoment(file, console, code);
   *code = std::max(*code, file->code());
   if (is_read) return side;
-  // What is no usage error is one of reading.
+  // It is not a usage error, so it is a reading error.
   if (*code == kExitOk) *code = kExitFailed;
   return nullptr;
 }

@@ -6,25 +6,27 @@ namespace pymemrun {
 namespace {
 
 constexpr int kParts = 5;
-// Of three steps, each is as much of the whole. Imports grow at first alone.
+// Growth has to rise in three steps, each at least this part of the whole.
+// Imports grow only at first.
 constexpr uint64_t kLeastStepParts = 6;
-// Whatever a file says: the sum of many processes fits into 64 bits.
+// Bounds what a file says: the sum of many processes fits into 64 bits.
 constexpr uint64_t kMostBytes = uint64_t{1} << 50;
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-// `bytes`, moved as something else was that went so; not below 0.
+// `bytes` changed in proportion to something that went from `from` to `to`; at
+// least 0.
 uint64_t Moved(uint64_t bytes, uint64_t from, uint64_t to) {
   const uint64_t sum = bytes + to;
   return sum > from ? sum - from : 0;
 }
 
-// The nearest to `bytes` that lies between these.
+// The value nearest to `bytes` between these two.
 uint64_t Between(uint64_t a, uint64_t b, uint64_t bytes) {
   return std::clamp(bytes, std::min(a, b), std::max(a, b));
 }
 
-// RSS as it was read next, from each reading on; 0: it was not.
+// For each reading, the next known RSS from it on; 0: there is none.
 std::vector<uint64_t> NextRss(const std::vector<MemoryReading>& readings) {
   std::vector<uint64_t> next(readings.size());
   uint64_t rss_bytes = 0;
@@ -35,8 +37,8 @@ std::vector<uint64_t> NextRss(const std::vector<MemoryReading>& readings) {
   return next;
 }
 
-// What of RSS was not its own when the share was read first. Processes that are
-// no relatives have pages of files in common alone.
+// The part of RSS that was shared when PSS was first read. Unrelated processes
+// share only pages of files.
 uint64_t SharedFiles(const std::vector<MemoryReading>& readings) {
   for (const MemoryReading& reading : readings) {
     if (reading.pss_bytes == 0) continue;
@@ -63,7 +65,7 @@ void MemoryCurve::AddRss(uint64_t time_us, uint64_t rss_bytes) {
   Add({time_us, rss_bytes, 0});
 }
 
-// Every other one stays.
+// Drops every other reading.
 void MemoryCurve::Thin() {
   least_step_bytes_ *= 2;
   size_t kept = 0;
@@ -94,7 +96,7 @@ std::vector<MemoryStep> MemoryCurve::Rss() const {
 std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
   const std::vector<MemoryReading> readings = InOrder();
   const std::vector<uint64_t> next_rss = NextRss(readings);
-  // Of the last moment whose share was read; and of the reading before.
+  // At the last reading of PSS, and at the reading before.
   uint64_t share = 0, rss = 0;
   uint64_t share_now = 0;
   uint64_t rss_now = next_rss.empty() ? 0 : next_rss.front();
@@ -131,7 +133,7 @@ uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
     const uint64_t from = std::max(steps[i].time_us, begin_us);
     const uint64_t to = i + 1 < steps.size() ? steps[i + 1].time_us : end_us;
     if (from >= end_us || to <= begin_us) continue;
-    // It lasts over all parts that it touches.
+    // It must last through all parts that it touches.
     const uint64_t part_us = (end_us - begin_us) / kParts;
     const uint64_t first = (from - begin_us) / part_us;
     const uint64_t last = (std::min(to, end_us) - begin_us - 1) / part_us;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr size_t kNobody = SIZE_MAX;
 
-// Whether two files tell of the same run: one may be a copy, or a link.
+// Whether two files are of the same run: one may be a copy, or a link.
 bool AreSame(const ProcessRun& a, const ProcessRun& b) {
   return a.start_ticks != 0 && a.start_ticks == b.start_ticks &&
          a.begin_us == b.begin_us && a.pid == b.pid && a.host == b.host;
 }
 
-// Puts the runs into the order of a tree.
+// Orders the runs as a tree.
 class TreeMaker {
  public:
   explicit TreeMaker(std::vector<ProcessRun> runs) : runs_(std::move(runs)) {
@@ -41,7 +41,7 @@ class TreeMaker {
       const size_t parent = ParentOf(i);
       (parent == kNobody ? roots : children_[parent]).push_back(i);
     }
-    // Not by recursion: a file can make the tree as deep as it likes.
+    // Iterative, as a file can make the tree arbitrarily deep.
     std::vector<std::pair<size_t, size_t>> todo;
     for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
       todo.emplace_back(*root, 0);
@@ -59,9 +59,9 @@ class TreeMaker {
   }
 
  private:
-  // Who began the process: one that had begun before, so that there is no
-  // circle. A process that became another program has several files: the last
-  // one before the child's is meant.
+  // The process that started `child`. It must have started earlier, so that
+  // there is no cycle. A process that called exec has several files: the last
+  // one before the child counts.
   size_t ParentOf(size_t child) const {
     const ProcessRun& run = runs_[child];
     size_t parent = kNobody;
@@ -132,7 +132,7 @@ FamilyPeak ProcessFamily::Peak() const {
   return peak;
 }
 
-// In the order of time. A process that ends when another grows is gone by then.
+// By time. At equal times a process ends before another one grows.
 std::vector<ProcessFamily::Change> ProcessFamily::Changes() const {
   std::vector<Change> changes;
   for (size_t i = 0; i < members_.size(); ++i) {
@@ -173,7 +173,7 @@ void ProcessFamily::KeepTreeOf(const std::string& file) {
     return top;
   };
   const auto last = keep_tree(first, 0);
-  // Another program, such as a shell, may have begun a process meanwhile.
+  // The processes between may not be traced, such as a shell.
   for (auto top = last; top != members_.end();) {
     const ProcessRun& run = top->run;
     const auto is_parent = [&run](const std::pair<uint32_t, uint64_t>& one) {

@@ -10,12 +10,12 @@
 namespace pymemrun {
 namespace {
 
-// Whatever a file says.
+// Bounds what a file says.
 constexpr uint64_t kMaxDurationUs = uint64_t{1} << 60;
-// At which the memory of lines is looked at.
+// The number of moments for the memory of lines.
 constexpr size_t kSteps = 50;
 
-// What RSS and the share were, at events and at samples.
+// Reads RSS and PSS at events and samples.
 class CurveReader final : public RecordVisitor {
  public:
   explicit CurveReader(MemoryCurve* curve) : curve_(*curve) {}
@@ -43,10 +43,10 @@ class CurveReader final : public RecordVisitor {
 
  private:
   MemoryCurve& curve_;
-  uint64_t file_bytes_ = 0;  // the last that was told
+  uint64_t file_bytes_ = 0;  // the latest one
 };
 
-// The command line from this word on.
+// The command line from this word on, quoted.
 std::string CommandOf(const Header& header, int first_word) {
   if (header.argv_size() <= first_word) {
     return header.script().empty() ? header.python() : header.script();
@@ -55,7 +55,7 @@ std::string CommandOf(const Header& header, int first_word) {
                        " ");
 }
 
-// The program's name, and what it was called with, as far as a line has room.
+// The program's name and arguments, as far as a line has room.
 std::string ProgramOf(const Header& header) {
   constexpr size_t kMost = 48;
   std::string program = CommandOf(header, 1);
@@ -68,7 +68,7 @@ std::string ProgramOf(const Header& header) {
   return program.substr(0, kMost) + "...";
 }
 
-// Of the user's own lines what holds most at its peak.
+// The own line that holds most at the peak.
 std::string TopLine(const Answer& answer) {
   for (const PlaceHolding& holding : answer.peak.split.places) {
     if (holding.is_own) return LabelOf(holding.place);
@@ -76,15 +76,15 @@ std::string TopLine(const Answer& answer) {
   return "";
 }
 
-// The share moves as RSS does from one reading of it to the next, and may be
-// higher there than at any.
+// PSS moves as RSS does between its readings, so it may be higher there than at
+// any reading.
 uint64_t Highest(const std::vector<MemoryStep>& steps) {
   uint64_t bytes = 0;
   for (const MemoryStep& step : steps) bytes = std::max(bytes, step.bytes);
   return bytes;
 }
 
-// When the program's own code had ended, of its clock.
+// When the program's own code ended, on the run's clock.
 uint64_t OwnEndUs(const RunFacts& facts) {
   if (facts.footer.has_value() &&
       facts.footer->finalize() == Footer::FINALIZED) {
@@ -93,7 +93,7 @@ uint64_t OwnEndUs(const RunFacts& facts) {
   return facts.DurationUs();
 }
 
-// False: the file could not be read.
+// Returns false if the file could not be read.
 bool FindGrowth(RereadFile* file, const Answer& answer, const MemoryCurve& rss,
                 ProcessGrowth* growth) {
   const EvenSteps steps = {
@@ -151,14 +151,14 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer) {
 namespace {
 
 constexpr double kLoadedShares[] = {0.5, 0.9};
-// Less than such a part of the time shows nothing.
+// Growth in a smaller part of the time proves nothing.
 constexpr size_t kLeastTimeParts = 4;
 
 uint64_t Bytes(double bytes) {
   return static_cast<uint64_t>(WholeNumber(bytes));
 }
 
-// The first moment at which imports have this share of what they have at most.
+// The first moment at which imports have this share of their maximum.
 size_t LoadedAt(const PlaceCurves& curves, double share) {
   const auto found = curves.bytes.find(NamedPlace(kImports));
   if (found == curves.bytes.end()) return 0;
@@ -179,22 +179,22 @@ std::vector<MemoryStep> StepsOf(const std::vector<double>& bytes,
   return found;
 }
 
-// From one moment to the last one; 0 where it shrank.
+// The gain from one moment to the last one; 0 if it shrank.
 double Gain(const std::vector<double>& bytes, size_t from, size_t count) {
   if (bytes.size() < count) return 0;
   return std::max(bytes[count - 1] - bytes[from], 0.0);
 }
 
-// Imports map files, too, and break memory up: RSS grows by more than they
-// have.
+// Imports also map files and fragment memory, so RSS grows by more than the
+// lines of imports have.
 bool StillLoads(double imports, uint64_t growth_bytes) {
   constexpr double kLeastShare = 0.1;
   return imports > kLeastShare * static_cast<double>(growth_bytes);
 }
 
-// A worker waits before its first task and after its last one: a line's time
-// begins when it first grows, and ends with its last growth, as far as these
-// cut off no more than a quarter, and a tenth: a cache that is full waits, too.
+// A worker waits before its first task and after its last one. So a line's time
+// starts when it first grows, and ends with its last growth. Each may cut off
+// at most a quarter and a tenth of the time, as a full cache waits, too.
 uint64_t LineGrowth(const std::vector<double>& bytes, size_t from,
                     const EvenSteps& steps) {
   if (from + 1 >= bytes.size()) return 0;
@@ -239,7 +239,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
   }
   growth.line_bytes = Bytes(most);
   if (growth.bytes < steady.bytes) return steady;
-  // What a line took at once is no part of it.
+  // A line's growth in one step does not count.
   if (steady.bytes > 0) {
     growth.line = steady.line;
     growth.line_bytes = Bytes(of_steady);

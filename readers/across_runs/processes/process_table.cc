@@ -15,7 +15,7 @@
 namespace pymemrun {
 namespace {
 
-// Less than this, and less than this part of its peak, is no growth to tell of.
+// The least growth to report; also the least part of the peak.
 constexpr uint64_t kLeastGrowthBytes = uint64_t{1} << 20;
 constexpr uint64_t kGrowthParts = 50;
 constexpr absl::string_view kUsualEnd = "exit 0";
@@ -25,7 +25,7 @@ bool Grows(const ProcessRun& run) {
          run.growth.bytes >= run.peak_bytes / kGrowthParts;
 }
 
-// How much of it the line that grew most has to do with.
+// The part of the growth that is due to the line that grew most.
 std::string GrownThere(const ProcessRun& run) {
   if (run.growth.line_bytes >= run.growth.bytes / 2) return "most";
   return HumanBytes(static_cast<double>(run.growth.line_bytes));
@@ -33,7 +33,7 @@ std::string GrownThere(const ProcessRun& run) {
 
 Cell IfKnown(uint64_t bytes) { return bytes == 0 ? Cell() : Cell(bytes); }
 
-// Whose row is shown: those that had most.
+// The processes whose rows are shown: those with most memory.
 std::vector<bool> Shown(const ProcessFamily& family, uint64_t limit) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < family.members().size(); ++i) {
@@ -48,14 +48,14 @@ std::vector<bool> Shown(const ProcessFamily& family, uint64_t limit) {
   return shown;
 }
 
-// For people: its number and its program, set in by the depth of the tree.
+// For people: pid and program, indented by the depth in the tree.
 std::string NameOf(const FamilyMember& member) {
   constexpr size_t kMostDepth = 8;
   return absl::StrCat(std::string(2 * std::min(member.depth, kMostDepth), ' '),
                       member.run.pid, " ", member.run.program);
 }
 
-// A process, and its part of what all had at their peak.
+// A process, and its part of the common peak.
 struct MemberRow {
   const FamilyMember& member;
   const ProcessRun& run;
@@ -63,7 +63,7 @@ struct MemberRow {
 };
 using MemberColumns = TableColumns<MemberRow>;
 
-// All that is known, for machines.
+// All columns, for machines.
 MemberColumns AllColumns(const ProcessFamily& family) {
   const MemberColumns columns = {
       {"pid", [](const auto& of) { return uint64_t{of.run.pid}; }},
@@ -121,7 +121,7 @@ MemberColumns ColumnsForPeople(const std::vector<MemberRow>& rows) {
   return columns;
 }
 
-// Those that grew most come first.
+// Those that grew most are first.
 std::string GrowthNotes(const ProcessFamily& family) {
   std::vector<const ProcessRun*> growing;
   for (const FamilyMember& member : family.members()) {
@@ -145,7 +145,7 @@ std::string GrowthNotes(const ProcessFamily& family) {
   return text;
 }
 
-// Other ends than usual, and whose: numbers, where they are few.
+// Unusual ends, and the processes that had them: by pid if they are few.
 std::string EndNotes(const ProcessFamily& family) {
   constexpr size_t kMostNumbers = 5;
   std::map<std::string, std::vector<uint32_t>> ends;
@@ -175,7 +175,7 @@ std::string UntracedNote(const ProcessFamily& family) {
       " not traced; pymemrun --follow all traces the Pythons among them\n");
 }
 
-// Of these the family has the first processes.
+// The number of runs: each has a first process in the family.
 size_t Runs(const ProcessFamily& family) {
   size_t runs = 0;
   for (const FamilyMember& member : family.members()) {

@@ -9,9 +9,9 @@
 namespace pymemrun {
 namespace {
 
-// The only owner there is: the parent.
+// The only owner: the parent.
 constexpr uint32_t kParent = 1;
-// What is taken from a file's header is bounded.
+// Bounds what a file's header says.
 constexpr uint32_t kMaxGroup = 1u << 20;
 void Nothing(const PageMap::Run&) {}
 
@@ -52,7 +52,7 @@ void CopyLedger::Take(const PageEntry& entry) {
       }
       return;
     case PAGES_POPULATED: {
-      // What a fault brought with its own page was not there before.
+      // Pages that came with a fault's own page were not there before.
       if (entry.inferred) return Remove(entry.page, entry.pages);
       Copy part = copy;
       shared_.Remove(entry.page, end, [&](const PageMap::Run& run) {
@@ -77,7 +77,7 @@ void CopyLedger::Remove(uint64_t page, uint64_t pages) {
 void CopyLedger::OnResidency(const ResidencyView& seen) {
   if (!header_.forked() || header_.page_scan()) return;
   if (knows_parent_) {
-    // What has left since, though no call told it.
+    // Removes what left without a recorded call.
     uint64_t begin = 0;
     for (const ResidentRange& range : seen.ranges) {
       shared_.RemoveOlder(begin, range.page, seen.begin_us, Nothing);
@@ -91,7 +91,7 @@ void CopyLedger::OnResidency(const ResidencyView& seen) {
     if (!shared_.Put({range.page, range.page + range.pages, 0, kParent})) break;
     parent_pages_ += range.pages;
   }
-  // Of each page the first event, in the order of pages.
+  // The first event of each page, by page.
   std::stable_sort(
       early_.begin(), early_.end(),
       [](const Copy& a, const Copy& b) { return a.page < b.page; });
@@ -175,14 +175,14 @@ ParentPages::ParentPages(const Header& parent,
   std::sort(children_.begin(), children_.end());
 }
 
-// The model is as it was until `time_us`.
+// The model is now as it was until `time_us`.
 void ParentPages::SettleUntil(uint64_t time_us) {
   for (; next_ < children_.size() && children_[next_].first < time_us;
        ++next_) {
     RangeCursor ranges(model().ranges());
     children_[next_].second->SettleEarly([&](uint64_t page) {
-      // One page of each group was recorded. The child may have touched
-      // another one of that group.
+      // Only one page of each group was recorded; the child may have touched
+      // another one.
       const uint64_t group = page - page % group_pages_;
       return model().pages().Covered(group, group + group_pages_) > 0 ||
              ranges.Find(page) != nullptr;

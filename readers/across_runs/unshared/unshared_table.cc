@@ -19,12 +19,12 @@ namespace {
 constexpr absl::string_view kCollection = "<garbage collection>";
 constexpr absl::string_view kCollector = "gc", kWrite = "write";
 
-// Of a place, or of several, in some of the processes.
+// Sums of a place, or of several, over some processes.
 struct Sum {
   CopyingPlace place;
-  const UnsharedPages* process = nullptr;  // the last one
+  const UnsharedPages* process = nullptr;  // the latest one
   uint64_t bytes = 0, pages = 0, inferred_bytes = 0;
-  uint64_t processes = 0;  // 0: it is of several places
+  uint64_t processes = 0;  // 0: these are several places
   uint64_t first_us = ReplayVisitor::kEnd;
   double variance = 0;  // of bytes
 
@@ -84,13 +84,13 @@ std::string Human(uint64_t bytes) {
 std::string Collecting(absl::string_view name) {
   return absl::StrCat(kCollection, name.empty() ? "" : " in ", name);
 }
-// Of lines and functions the function, else the only name.
+// The function, for lines and functions; otherwise the only name.
 std::string NameOf(const CopyingPlace& place, GroupBy by) {
   const absl::string_view name = HasLines(by) ? place.function : place.file;
   return place.collecting ? Collecting(name) : std::string(name);
 }
 
-// All that was there at first, and what of it was un-shared, and by garbage
+// Bytes shared at first, those copied since, and those copied by garbage
 // collection.
 struct Totals {
   uint64_t parent_bytes = 0;
@@ -148,7 +148,7 @@ Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
   return maker.Take();
 }
 
-// What is known of why the place's pages were un-shared.
+// Why the place's pages were copied, if it is known.
 Cell CauseOf(const Sum& sum) {
   const bool is_known = sum.process->ledger->knows_collecting();
   if (sum.place.collecting) return std::string(kCollector);
@@ -177,7 +177,7 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
   return maker.Take();
 }
 
-// Where most was un-shared.
+// The place that copied most.
 Cell TopPlaceOf(const UnsharedPages& process) {
   const Sums most = SumUp({&process, 1}, 1);
   if (most.places.empty()) return {};
@@ -187,7 +187,7 @@ Cell TopPlaceOf(const UnsharedPages& process) {
   return LabelOf(place);
 }
 
-// The `limit` processes (0: all) with most un-shared, in their order.
+// The `limit` processes (0: all) that copied most, in their order.
 std::vector<const UnsharedPages*> MostCopied(
     const std::vector<UnsharedPages>& processes, uint64_t limit) {
   std::vector<const UnsharedPages*> most;
@@ -198,7 +198,7 @@ std::vector<const UnsharedPages*> MostCopied(
                      return a->copied.pages > b->copied.pages;
                    });
   most.resize(limit);
-  std::sort(most.begin(), most.end());  // they stand in one vector
+  std::sort(most.begin(), most.end());  // they are in one vector
   return most;
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMostGilThreads = 8;
 
-// The first of these lines that says one of the words; else the first.
+// The first line that has one of the words, or else the first line.
 std::string LineWith(const std::string& text,
                      const std::vector<absl::string_view>& words) {
   const std::vector<std::string> lines = absl::StrSplit(text, '\n');
@@ -65,7 +65,7 @@ std::string TaskLine(RereadFile* file) {
   return LineWith(TaskSentences(replay, *rows, ""), {" held the event loop "});
 }
 
-// What may be wrong, or else how busy it was.
+// A sign of a problem, or else how busy the process was.
 std::string CounterLine(RereadFile* file) {
   CounterReplay replay;
   if (!file->Read(&replay)) return "";
@@ -110,7 +110,7 @@ namespace {
 
 constexpr size_t kMostFiles = 64;
 
-// The user's own line that holds most at the peak, imports last.
+// The own line that holds most at the peak; imports come last.
 std::string TopLine(const std::string& path, const Console& console) {
   const auto file = RereadFile::Open(path, console);
   if (file == nullptr) return "";
@@ -128,7 +128,7 @@ std::string TopLine(const std::string& path, const Console& console) {
                       place.line);
 }
 
-// Whether `later` is of the same process, after it called exec.
+// Whether `later` is the same process after it called exec.
 bool IsSuccessor(const Header& earlier, const Header& later) {
   return earlier.pid() == later.pid() && earlier.host() == later.host() &&
          earlier.process_start_ticks() != 0 &&

@@ -11,12 +11,13 @@
 namespace pymemrun {
 namespace {
 
-// RSS as the model has it, or as it was read last.
+// RSS of the model, or of the last reading.
 double RssAt(const AnswerMoment& moment) {
   return static_cast<double>(moment.pages->model().RssBytes());
 }
 
-// When the program's own code had ended, or what was resident was known last.
+// When the program's own code ended, or the last moment with known resident
+// pages.
 uint64_t EndOf(const Answer& answer) {
   const RunFacts& facts = answer.facts;
   const bool known =
@@ -25,7 +26,7 @@ uint64_t EndOf(const Answer& answer) {
   return answer.end_unknown_us == 0 ? ResidentReplay::kEnd : answer.end.time_us;
 }
 
-// Growth needs more moments than a curve shows: so many in each step.
+// Growth needs more moments than a curve shows: this number in each step.
 constexpr size_t kFiner = 6;
 constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
 
@@ -39,13 +40,13 @@ EvenSteps CoarseOf(const EvenSteps& steps) {
   return {kFiner * steps.step_us, Answer::kSteps};
 }
 
-// What was resident at the peak and at the end. With `steps`, if any, what
-// lines had of files at these moments.
+// Reads the resident pages at the peak and at the end. With `steps`, also the
+// pages of files that lines have at these moments.
 bool ReadPages(RereadFile* file, const Hindsight& hindsight,
                const std::optional<EvenSteps>& steps, Answer* answer) {
   answer->peak.pages =
       std::make_unique<ResidentReplay>(answer->peak.time_us, hindsight);
-  // At that moment itself RSS was as it was read.
+  // At this moment RSS is that of the reading.
   Hindsight of_end = hindsight;
   of_end.peak_rss_bytes = 0;
   if (steps.has_value()) {
@@ -75,7 +76,7 @@ void SplitEnd(const HeapReplay* heap, Answer* answer) {
   answer->end.split = SplitMemory(*answer->end.pages, heap, RssAt(answer->end));
 }
 
-// Looks at the heap at both moments while it is read.
+// Splits the memory of both moments while the heap is read.
 bool ReadHeap(std::shared_ptr<HeapReplay> heap, RereadFile* file,
               Answer* answer) {
   const HeapReplay* const read = heap.get();
@@ -97,7 +98,7 @@ bool ReadInherited(RereadFile* file, Answer* answer) {
   return true;
 }
 
-// The step of the peak shows what was held at it.
+// The step of the peak shows what was held at the peak.
 void ShowPeak(uint64_t step_us, Answer* answer) {
   const size_t step =
       std::min<uint64_t>(answer->peak.time_us / step_us, Answer::kSteps - 1);
@@ -108,7 +109,7 @@ void ShowPeak(uint64_t step_us, Answer* answer) {
   }
 }
 
-// Less is not worth a word.
+// Smaller growth is not reported.
 bool IsWorthTelling(const GrowthFit& fit, double rss_bytes) {
   constexpr double kLeastBytes = 512 << 10, kLeastShare = 0.002;
   constexpr uint64_t kLeastUs = 100000;
@@ -138,7 +139,7 @@ void FindGrowing(uint64_t step_us, Answer* answer) {
                    });
 }
 
-// Every kFiner-th value stays.
+// Keeps every kFiner-th value.
 void MakeCoarse(PlaceCurves* curves) {
   curves->gain_variance.clear();
   for (auto& [place, bytes] : curves->bytes) {
@@ -159,11 +160,11 @@ bool UseCurves(const EvenSteps& steps, RereadFile* file, Answer* answer) {
   return true;
 }
 
-// What both moments consisted of, and the curves, if these are asked for.
+// Reads what both moments consist of, and the curves if they are requested.
 bool ReadParts(RereadFile* file, bool with_curves, const EvenSteps& steps,
                Answer* answer) {
   const bool has_heap = answer->facts.HasHeap();
-  // The curves of a forked process begin with what it inherited.
+  // The curves of a forked process start with what it inherited.
   const bool together =
       with_curves && has_heap && !answer->facts.header.forked();
   if (together) {

@@ -31,7 +31,7 @@ std::string Seconds(uint64_t us) {
   return absl::StrFormat("%d.%06d", us / 1000000, us % 1000000);
 }
 
-// Members in their order, each with the JSON of its value.
+// Members in order, each with its value as JSON.
 using Members = std::vector<std::pair<absl::string_view, std::string>>;
 
 std::string ObjectOf(const Members& members) {
@@ -83,7 +83,7 @@ std::string PartsJson(const MemorySplit& split) {
   return ObjectOf(members);
 }
 
-// What is missing, and what that means.
+// What is missing, and what this means.
 std::string Caveats(const Answer& answer) {
   std::vector<std::string> caveats;
   for (const std::string& text : {LossText(answer), CutText(answer)}) {

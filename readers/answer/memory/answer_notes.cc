@@ -14,7 +14,8 @@
 namespace pymemrun {
 namespace {
 
-// What is missing where only pages, or only blocks, were recorded.
+// Names the free part: what it includes if only pages, or only blocks, were
+// recorded.
 absl::string_view FreeLabel(const Answer& answer) {
   if (answer.peak.heap == nullptr) return "heap, live and free";
   if (WasPaused(answer)) return "free, or not recorded";
@@ -27,7 +28,7 @@ absl::string_view BeforeLabel(const Answer& answer) {
                                       : "before tracing";
 }
 
-// " (nearly all by job.py:4)": which line of yours has most of the live blocks.
+// " (nearly all by job.py:4)": the own line with most of the live blocks.
 std::string MostLive(const MemorySplit& split, const NameOfPlace& name_of) {
   const PlaceHolding* most = nullptr;
   const auto blocks = [](const PlaceHolding& holding) {
@@ -45,7 +46,7 @@ std::string MostLive(const MemorySplit& split, const NameOfPlace& name_of) {
                       " by ", name_of(most->place), ")");
 }
 
-// "when the program ended", or when before that.
+// "when the program ended", or an earlier moment.
 std::string EndText(const Answer& answer) {
   const std::string time = HumanSeconds(answer.end.time_us);
   if (answer.end_unknown_us == 0) {
@@ -100,7 +101,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {"stacks of threads", split.stack_bytes},
       {"tracing itself", split.tracing_bytes},
       {"unattributed", split.unattributed_bytes}};
-  // Estimates may come to more than there is.
+  // Estimates may exceed what is there.
   const double rough = std::max<double>(
       kRoughBytes,
       split.unattributed_bytes < 0 ? 2 * split.heap_error_bytes : 0);
@@ -208,7 +209,7 @@ std::string AlsoRecorded(const Answer& answer) {
 
 namespace {
 
-// Other lines of yours that hold as much, as far as their errors tell.
+// Other own lines that hold as much, within their errors.
 std::vector<const PlaceHolding*> EqualsOf(const MemorySplit& split,
                                           const PlaceHolding& first) {
   constexpr double kEqualShare = 0.01;
@@ -226,7 +227,7 @@ std::vector<const PlaceHolding*> EqualsOf(const MemorySplit& split,
   return equals;
 }
 
-// "job.py:4, job.py:9 and 3 other lines": a single line has its name.
+// "job.py:4, job.py:9 and 3 other lines": a single other line is named.
 std::string NamesOf(const PlaceHolding& first,
                     const std::vector<const PlaceHolding*>& others,
                     const NameOfPlace& name_of) {
@@ -242,7 +243,7 @@ std::string NamesOf(const PlaceHolding& first,
                           : Counted(others.size() - named, "other line"));
 }
 
-// Who did it in which call, as ", in numpy ones".
+// The call that did it: ", in numpy ones".
 std::string DoneBy(const PlaceHolding& first) {
   const std::string called =
       first.called.empty() ? ""
@@ -266,7 +267,7 @@ std::string HoldsText(const Answer& answer, const PlaceHolding& first,
                         ShortBytes(first.bytes), " each.");
   }
   const bool in_pool = first.pool_bytes > first.bytes / 2;
-  // As far as anybody saw.
+  // As far as events saw it.
   const absl::string_view does = !in_pool ? " holds "
                                  : answer.facts.header.page_scan()
                                      ? " ran while this came: "

@@ -21,13 +21,13 @@
 namespace pymemrun {
 namespace {
 
-// Less than this part of the whole is not worth a row of its own.
+// Parts below this share of the whole have no row of their own.
 constexpr double kLeastShare = 0.005;
 constexpr double kMiB = 1 << 20;
 constexpr size_t kGap = 2;  // between columns
 constexpr size_t kLeastName = 16;
 
-// The folder that all of the user's own files are in.
+// The common folder of the user's own files.
 std::string FolderOf(const Answer& answer) {
   absl::string_view folder;
   bool is_first = true;
@@ -97,8 +97,8 @@ class AnswerWriter {
     text_.Line();
   }
 
-  // Imports come behind all other lines that hold something.
-  // The line to name: an import only where no other holds much, or grows.
+  // The line to name: an import only if no other line holds much, or grows.
+  // Imports come after all other lines.
   const PlaceHolding* First() const {
     constexpr double kMuch = 0.05;
     const double much = answer_.growing.empty() ? kMuch : kLeastShare;
@@ -243,7 +243,7 @@ class AnswerWriter {
     text_.Line();
   }
 
-  // One standard error, where it is worth a word.
+  // One standard error, if it is large enough to show.
   std::string ErrorOf(const PlaceHolding& holding) const {
     const double error = std::sqrt(std::max(holding.variance, 0.0));
     if (error <= 0.05 * holding.bytes) return "";
@@ -258,7 +258,7 @@ class AnswerWriter {
         PadLeft(Percent(share), 6));
   }
 
-  // `briefly`: where there is no room.
+  // `briefly`: there is little room.
   void AddRest(double bytes, absl::string_view what,
                absl::string_view briefly = "") {
     const std::string numbers = Numbers(bytes) + std::string(kGap, ' ');
@@ -320,7 +320,7 @@ class AnswerWriter {
     all.resize(std::min(all.size(), kMostCommands));
     for (NextCommand& next : all) {
       for (std::string& word : next.words) {
-        // A path of the program's that no line has room for.
+        // A path from the program that is longer than a line.
         if (terminal_.fits() && ColumnsOf(word) + kMarks > columns_)
           word = "...";
       }
@@ -373,7 +373,7 @@ std::string SourceText::Line(absl::string_view file, uint32_t line) {
 std::optional<std::string> SourceText::Find(absl::string_view file,
                                             uint32_t line) {
   const std::string path = SourcePath(file, folder_);
-  if (line == 0 || path.empty()) return "";  // no file holds it
+  if (line == 0 || path.empty()) return "";  // no file has it
   const SourceLine* const known = index_.source_lines().Find(file, line);
   if (known != nullptr && !known->text.empty()) return std::string(known->text);
   auto [found, is_new] = files_.try_emplace(path);

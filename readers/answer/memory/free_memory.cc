@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-// Larger blocks mostly have mappings of their own, and pin nothing.
+// Larger blocks usually have mappings of their own, and keep nothing else.
 constexpr uint64_t kMostArenaBytes = 128 << 10;
 
 // The resident part of malloc's main heap.
@@ -37,10 +37,10 @@ MainHeap FindMainHeap(const ResidentReplay& pages) {
   return main;
 }
 
-// Numbers of blocks by place.
+// Number of blocks by place.
 using Blocks = absl::flat_hash_map<Place, double>;
 
-// Lines with fewer than a fifth of the blocks are left out.
+// Leaves out lines with less than a fifth of the blocks.
 std::vector<Place> MostBlocks(const Blocks& blocks) {
   constexpr size_t kMost = 2;
   constexpr double kLeastShare = 0.2;
@@ -74,7 +74,7 @@ FreeMemory FindFreeMemory(const ResidentReplay& pages, const HeapReplay& heap,
     if (is_main) {
       const PageMap::Run run =
           pages.model().pages().At(address / pages.model().page_bytes());
-      // Such pages are not in main.bytes.
+      // These pages are not in main.bytes.
       const bool before =
           pages.model().owners()[run.owner].before_tracing() && run.owner != 0;
       if (!before) main_live += count * static_cast<double>(block.size);

@@ -13,7 +13,7 @@
 namespace pymemrun {
 namespace {
 
-// Names each line once, of the lines that keep the parts that are shown.
+// Names the lines that keep the parts shown, each once.
 std::string KeptBy(const std::vector<Place>& in_malloc,
                    const std::vector<Place>& in_arenas,
                    const NameOfPlace& name_of) {
@@ -31,7 +31,7 @@ std::string KeptBy(const std::vector<Place>& in_malloc,
                       ".");
 }
 
-// Free memory is much from here on.
+// Free memory counts as much from this share on.
 constexpr double kMuchFree = 0.25;
 
 }  // namespace

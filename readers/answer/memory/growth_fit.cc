@@ -7,11 +7,11 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kParts = 4;
-// Each part has at least this share of what steady growth gives it.
+// The least share of steady growth that each part must have.
 constexpr double kLeastOfEven = 0.4;
 constexpr size_t kLeastValues = 2 * kParts + 1;
 
-// What is kept, from one value on.
+// The values from one on, without what is released later.
 struct Rise {
   const std::vector<double>& kept;
   size_t from;
@@ -21,7 +21,8 @@ struct Rise {
   double Gain() const { return kept.back() - kept[from]; }
 };
 
-// 99 of 100 times samples of steady growth are as even.
+// Samples of steady growth are as even as this in 99 of 100 cases: a chi-square
+// test over four parts.
 bool IsEven(const Rise& rise) {
   constexpr double kChiSquare = 11.34;  // 1 % of 3 degrees of freedom
   const double even = rise.Gain() / kParts;
@@ -37,11 +38,11 @@ bool IsEven(const Rise& rise) {
          squares <= kChiSquare * rise.variance / kParts;
 }
 
-// Of n samples of steady growth none falls into the last part g of the time
-// with the odds (1 - g)^n.
+// With n samples of steady growth, none is in the last part g of the time with
+// probability (1 - g)^n.
 bool RisesToTheEnd(const Rise& rise) {
   constexpr double kLeastOdds = 0.05, kMostGap = 1.0 / 6;
-  if (rise.variance == 0) return true;  // IsEven() has said so
+  if (rise.variance == 0) return true;  // IsEven() covers this case
   const auto last =
       std::lower_bound(rise.kept.begin(), rise.kept.end(), rise.kept.back());
   const auto gap = static_cast<double>(rise.kept.end() - 1 - last) /
@@ -56,8 +57,8 @@ bool IsGrowth(const Rise& rise) {
          IsEven(rise) && RisesToTheEnd(rise);
 }
 
-// A line through a sum of samples is as sure as that: 6/5 of the variance of
-// the difference between its ends.
+// Least squares over a sum of samples: the variance of the fitted gain is 6/5
+// of that of the difference between the ends.
 GrowthFit FitLine(const Rise& rise, uint64_t step_us) {
   const std::vector<double>& kept = rise.kept;
   const size_t from = rise.from;
@@ -91,7 +92,7 @@ GrowthFit FitLine(const Rise& rise, uint64_t step_us) {
 std::optional<GrowthFit> FitGrowth(const std::vector<double>& bytes,
                                    const std::vector<double>& gain_variance,
                                    uint64_t step_us, size_t count) {
-  // Each value less what was released after it.
+  // Each value minus what was released after it.
   std::vector<double> kept = bytes;
   kept.resize(count);
   for (size_t i = count; i-- > 1;) kept[i - 1] = std::min(kept[i - 1], kept[i]);

@@ -8,13 +8,13 @@
 namespace pymemrun {
 namespace {
 
-// Of all moments: some seconds. Each block and each run of pages takes one.
+// The most blocks and runs of pages read for all moments: some seconds.
 constexpr uint64_t kMostLooks = uint64_t{1} << 24;
 
 }  // namespace
 
 bool HeapBeside::Heap::OnHeap(const HeapEvent* events, size_t count) {
-  // A batch comes in several pieces where it is long.
+  // A long batch comes in several pieces.
   held_.erase(held_.begin(), held_.begin() + static_cast<ptrdiff_t>(next_));
   next_ = 0;
   held_.insert(held_.end(), events, events + count);

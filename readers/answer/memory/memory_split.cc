@@ -14,14 +14,15 @@
 namespace pymemrun {
 namespace {
 
-// Of a decorator's function no user knows the name, nor is __call__ written.
+// Whether users know the name: not for a decorator's inner function, nor for
+// __call__.
 bool IsCalledByName(absl::string_view qualname) {
   return !absl::StrContains(qualname, "<locals>") &&
          !absl::EndsWith(qualname, ".__call__");
 }
 
 // "pandas read_csv": the frame that `own` called on the way to `stack`, or the
-// first one behind it that has the name that users write. Empty: none has.
+// first one after it whose name users know. Empty: there is no such frame.
 std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   if (own == 0) return "";
   uint32_t known = 0;
@@ -30,13 +31,13 @@ std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   }
   if (known == 0) return "";
   const SourceLocation callee = index.ResolveStack(known);
-  // Importing is what the line itself says.
+  // The own line itself says that it imports.
   if (OwnCode::IsImportMachinery(callee.file)) return "";
   const absl::string_view package = OwnCode::PackageOf(callee.file);
   return absl::StrCat(package, package.empty() ? "" : " ", callee.qualname);
 }
 
-// What bytes of a place are part of.
+// The kind of memory that bytes of a place belong to.
 enum class PartOf { kBlocks, kMapped, kPool, kFile };
 
 // Sums by place.
@@ -44,7 +45,7 @@ class Holdings {
  public:
   explicit Holdings(GroupBy by, ThreadFilter* threads = nullptr)
       : by_(by), threads_(threads) {}
-  // `library`: what keeps it in a pool.
+  // `library`: the library that keeps the bytes in a pool.
   void Add(const RunIndex& index, const Origin& origin, double bytes,
            double variance, PartOf part, const std::string& library = "") {
     const bool of_file = part == PartOf::kFile;
@@ -116,7 +117,7 @@ class Holdings {
     double mapped_bytes = 0, import_bytes = 0, waits_bytes = 0;
     std::map<std::string, double> by_called, by_thread, by_library;
   };
-  // The name with the most bytes, if these are more than `least`.
+  // The name with the most bytes, if it has more than `least`.
   static std::string MostOf(const std::map<std::string, double>& bytes_of,
                             double least) {
     std::string found;
@@ -146,7 +147,7 @@ class Splitter {
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
     if (pages_.has_page_events()) SplitPages();
-    // What has come since the last scan.
+    // What came since the last scan.
     if (pages_.by_scan()) {
       const ResidentModel& model = pages_.model();
       const auto seen =
@@ -165,7 +166,7 @@ class Splitter {
     AddSinceFork();
     if (pages_.has_page_events()) {
       split_.free_bytes = anonymous_bytes_ - heap_in_anonymous_;
-      // Estimates may come to more than there is.
+      // Estimates may exceed what is there.
       split_.free_bytes = std::max(split_.free_bytes, 0.0);
     }
     split_.unattributed_bytes =
@@ -173,10 +174,9 @@ class Splitter {
         split_.pool_bytes - split_.free_bytes - split_.file_bytes -
         split_.copied_bytes - split_.stack_bytes - split_.before_bytes -
         split_.since_fork_bytes - split_.tracing_bytes;
-    // More pages are known than there are: some of the free ones have left
-    // unseen.
+    // More pages are known than RSS has: some free pages have left unseen.
     TakeGone(&split_.free_bytes);
-    // Nor has a child all that its parent had.
+    // A child may have lost pages of its parent, too.
     if (pages_.header().forked()) TakeGone(&split_.before_bytes);
     if (pages_.has_page_events() && heap_ != nullptr) {
       split_.free = FindFreeMemory(pages_, *heap_, split_.free_bytes);
@@ -205,7 +205,7 @@ class Splitter {
     });
   }
 
-  // No block has them.
+  // Pages of files are in no block.
   void TakeUnscannedFiles() {
     const double files = static_cast<double>(pages_.UnscannedFileBytes()) -
                          UnscannedMappedBytes();
@@ -217,8 +217,8 @@ class Splitter {
                   bytes, 0, PartOf::kFile);
   }
 
-  // What mmap objects have beyond pages that were scanned. Their memory may be
-  // shared, so the kernel counts it with that of files.
+  // The part of mmap objects beyond the scanned pages. Their memory may be
+  // shared: the kernel then counts it with pages of files.
   double UnscannedMappedBytes() const {
     if (heap_ == nullptr) return 0;
     const HeapModel& heap = heap_->model();
@@ -251,7 +251,7 @@ class Splitter {
     (!of_file ? anonymous_bytes_
      : copied ? split_.copied_bytes
               : split_.file_bytes) += bytes;
-    // Of anonymous memory the blocks tell more.
+    // For anonymous memory blocks are more exact.
     if (!of_file && heap_ != nullptr) return;
     holdings_.Add(pages_.index(),
                   of_file ? pages_.FileOriginOf(owner) : owner.origin(), bytes,
@@ -264,14 +264,14 @@ class Splitter {
     double all = 0;
     for (const PoolPart& part : parts) all += part.bytes;
     if (all <= 0) return;
-    // Samples may stand for more than there is.
+    // Samples may exceed what is there.
     const double fit = std::min(1.0, anonymous_bytes_ / all);
     for (const PoolPart& part : parts) {
       AddPool(part, pages_.model().owners()[part.owner], fit);
     }
   }
 
-  // The next scan tells where the rest was that no block explains.
+  // The next scan shows where the memory was that no block explains.
   void SplitUnseenPools() {
     const double rest =
         std::min(unseen_bytes_, anonymous_bytes_ - heap_in_anonymous_);
@@ -326,7 +326,7 @@ class Splitter {
                   source.reserved ? PartOf::kMapped : PartOf::kBlocks);
   }
 
-  // Without pages: as the kernel counts them.
+  // Without page events: uses the kernel's counts.
   void TakeCounts() {
     const auto first = static_cast<double>(pages_.header().first_rss_bytes());
     const auto own = static_cast<double>(pages_.header().own_bytes());
@@ -341,7 +341,7 @@ class Splitter {
                           split_.tracing_bytes);
   }
 
-  // The tracer's memory was there when tracing began.
+  // The tracer's memory was there when tracing started.
   void AddTracing() {
     const auto own = static_cast<double>(pages_.header().own_bytes());
     const double known =
@@ -350,7 +350,7 @@ class Splitter {
     if (pages_.has_page_events()) split_.before_bytes -= known;
   }
 
-  // Tracing of a forked process begins with its first call.
+  // Tracing of a forked process starts with its first call.
   void AddSinceFork() {
     const auto bytes = static_cast<double>(pages_.header().since_fork_bytes());
     split_.since_fork_bytes = std::min(bytes, split_.before_bytes);
@@ -363,7 +363,7 @@ class Splitter {
   MemorySplit split_;
   Holdings holdings_;
   double anonymous_bytes_ = 0, heap_in_anonymous_ = 0;
-  double unseen_bytes_ = 0;  // of anonymous_bytes_
+  double unseen_bytes_ = 0;  // part of anonymous_bytes_
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-// The places with the highest peaks.
+// The number of places with curves: those with the highest peaks.
 constexpr uint64_t kMostSeries = 256;
 
 Place WithoutFunction(Place place) {
@@ -33,8 +33,8 @@ std::vector<uint64_t> MomentsOf(const EvenSteps& steps) {
   return moments;
 }
 
-// The answer's own lines that hold something else than their live blocks: pages
-// in mappings, or less than the blocks, which nobody touched wholly.
+// The answer's own lines whose memory is not just their live blocks: they have
+// pages in mappings, or have not touched all of their blocks.
 absl::flat_hash_set<Place> LinesBesideBlocks(const Answer& answer,
                                              const PlaceCurves& curves) {
   constexpr double kLeast = 0.01, kLeastShare = 0.125, kMost = 1.25;
@@ -74,7 +74,7 @@ absl::flat_hash_set<Place> LinesBesideBlocks(const Answer& answer,
   return beside;
 }
 
-// What lines hold beside pages of files.
+// The curves of lines, without pages of files.
 class HeldCurves final : public HeldTimelineReplay {
  public:
   HeldCurves(const std::vector<uint64_t>& moments, int fd, Hindsight hindsight)
@@ -98,7 +98,7 @@ std::unique_ptr<HeapHistoryReplay> HeapCurves(
   options.by = by;
   options.interval_us = steps.step_us;
   options.with_gain_variance = true;
-  // Events may claim times far behind the run.
+  // A malformed file may have events far beyond the run's end.
   options.to_us = (steps.count - 1) * steps.step_us;
   auto history = std::make_unique<HeapHistoryReplay>(options);
   history->KnowWaits(std::move(waits));
@@ -156,7 +156,7 @@ bool ReadHeldCurves(RereadFile* file, const Answer& answer,
   for (const Series& series : line.chosen) {
     if (!lines.contains(series.place)) continue;
     std::vector<double>& bytes = curves->bytes[series.place];
-    // Not every moment was worth its time.
+    // Moments that would have taken too long are missing.
     size_t taken = 0;
     for (size_t i = 0; i < steps.count; ++i) {
       while (taken + 1 < line.time_us.size() &&

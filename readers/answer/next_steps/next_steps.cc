@@ -22,7 +22,8 @@ bool WasKilled(const Answer& answer) {
          answer.facts.footer->end() != Footer::EXEC;
 }
 
-// Most of what is resident at the end is alive, and the user's own.
+// Whether most of what is resident at the end is alive, and allocated by own
+// lines.
 bool LivesOn(const Answer& answer) {
   const MemorySplit& end = answer.end.split;
   double own = 0;
@@ -34,7 +35,7 @@ bool LivesOn(const Answer& answer) {
   return !answer.has_no_end && own > 0.25 * end.rss_bytes;
 }
 
-// Files have more of the peak than any other part.
+// Whether files are the largest part of the peak.
 bool FilesAreMost(const Answer& answer) {
   const double files = answer.peak.split.file_bytes;
   const auto parts = PartsOf(answer.peak.split, answer);
@@ -49,7 +50,7 @@ class Steps {
   Steps(const Answer& answer, const std::string& file)
       : answer_(answer), file_(file) {}
 
-  // Words of pymemreport's: the command, then its options.
+  // Arguments of pymemreport: the command, then its options.
   void Report(std::vector<std::string> words, const char* what) {
     words.insert(words.begin(), "pymemreport");
     words.insert(words.begin() + 2, ShellWord(file_));
@@ -58,8 +59,8 @@ class Steps {
   void ShowDump(const std::string& dump, const char* what) {
     steps_.push_back({{"pymemobj", dump, "suspects"}, what});
   }
-  // A process that ends by os._exit, as multiprocessing's children do, makes no
-  // dump when it exits.
+  // A process that ends by os._exit, as children of multiprocessing do, makes
+  // no dump at its end.
   void RecordDump() {
     const bool exits =
         answer_.facts.footer->finalize() != Footer::NOT_FINALIZED;
@@ -132,7 +133,7 @@ void Add(absl::string_view option, absl::string_view value, Words* words) {
   words->insert(words->end(), {std::string(option), ShellArgument(value)});
 }
 
-// What was recorded, where it is not the usual.
+// Adds what was recorded, unless it is the default.
 void AddKinds(const RunFacts& facts, Words* words) {
   const Header& header = facts.header;
   const bool has_pages = header.page_period() != 0 || header.page_scan();
@@ -149,7 +150,7 @@ void AddKinds(const RunFacts& facts, Words* words) {
   } else if (list != "calls,pages") {
     Add("--trace", list.empty() ? "none" : list, words);
   }
-  // What it is by itself, see --page-period.
+  // Without the option the value is chosen, see --page-period.
   if (header.page_weight() > 1) {
     Add("--page-period", absl::StrCat(header.page_weight()), words);
   } else if (header.page_period() == 1) {
@@ -171,7 +172,7 @@ std::string EventsOf(const Filters& filters) {
   return absl::StrJoin(names, ",");
 }
 
-// Which events of calls were logged.
+// Adds the filters of call events.
 void AddFilters(const Header& header, Words* words) {
   constexpr uint32_t kUsualContext = 1;
   const Filters& filters = header.filters();
@@ -188,7 +189,7 @@ void AddFilters(const Header& header, Words* words) {
   add_number("--context", filters.context(), kUsualContext);
   const std::string events = EventsOf(filters);
   if (!events.empty()) Add("--events", events, words);
-  // Else they are there in any case.
+  // Otherwise stacks are recorded anyway.
   if (filters.stacks() && filters.min_drss_bytes() == 0) {
     words->emplace_back("--stacks");
   }
@@ -213,8 +214,8 @@ void AddProgram(const Header& header, Words* words) {
                                            : ShellWord(header.script()));
 }
 
-// "run" where the run has the usual name in this folder, else "job-again" of
-// "job.pb". A child's file has its number: "run.17.pb".
+// "run" if the run has its default name in this folder, otherwise "job-again"
+// for "job.pb". A child's file has its pid in the name: "run.17.pb".
 std::string StemOf(const Header& header, const std::string& file) {
   absl::string_view stem = absl::StripSuffix(file, ".pb");
   if (header.forked()) {
@@ -240,7 +241,7 @@ Again RunAgain(const RunFacts& facts, const std::string& file,
     words.insert(words.end(), {"--output", ShellWord(stem + ".pb"), "--force"});
   }
   AddProgram(header, &words);
-  // Only a pattern names the dump of a child that is yet to come.
+  // The dump of a future child can only be named by a pattern.
   return {std::move(words),
           ShellWord(stem) + (header.forked() ? ".*.obj.pb" : ".obj.pb")};
 }

@@ -12,10 +12,10 @@
 namespace pymemrun {
 namespace {
 
-// Numbers in a node of the snapshot.
+// Numbers for each node of the snapshot.
 constexpr uint64_t kNodeFields = 7;
 
-// Positions in "node_types" and "edge_types" below.
+// Indexes into "node_types" and "edge_types" below.
 enum NodeType {
   kString = 2,
   kObject = 3,

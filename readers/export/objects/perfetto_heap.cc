@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-// Of a packet; a single object may be larger.
+// The usual size of a packet; a single object may exceed it.
 constexpr size_t kPacketBytes = 256 << 10;
 constexpr uint32_t kSequence = 1;
 // Perfetto's ROOT_VM_INTERNAL.
@@ -26,7 +26,7 @@ class HeapWriter {
 
   uint64_t Write() {
     pid_ = static_cast<int32_t>(graph_.facts().header.pid());
-    if (pid_ == 0) pid_ = 1;  // Perfetto leaves out the process 0
+    if (pid_ == 0) pid_ = 1;  // Perfetto ignores process 0
     WriteProcess();
     WriteTypes();
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
@@ -91,7 +91,7 @@ class HeapWriter {
     bytes_ += 16 + 8 * object->targets_size();
     if (bytes_ > kPacketBytes) EndPacket(/*is_last=*/false);
   }
-  // Perfetto tells a field's type from its name by the space between.
+  // In Perfetto a field's name is "type name".
   uint64_t FieldOf(uint32_t edge) {
     std::string text = EdgeKindName(graph_.kind(edge));
     const NodeId key = KeyOf(graph_, edge);
@@ -126,8 +126,8 @@ class HeapWriter {
   const FoldedLeaves leaves_;
   OutputBuffer& output_;
   int32_t pid_ = 0;
-  perfetto::HeapGraph packet_;  // that is being filled
-  size_t bytes_ = 0;            // of it, about
+  perfetto::HeapGraph packet_;  // being filled
+  size_t bytes_ = 0;            // its approximate size
   uint64_t index_ = 0, last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> fields_;
 };

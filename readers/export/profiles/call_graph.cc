@@ -19,14 +19,14 @@
 namespace pymemrun {
 namespace {
 
-// A picture with more cannot be read.
+// A picture with more functions is unreadable.
 constexpr size_t kMostFunctions = 80;
 constexpr double kLeastFunction = 0.005, kLeastCall = 0.001;  // of all bytes
 
 struct Function {
   Place place;
   double bytes = 0, own_bytes = 0;
-  uint32_t open = 0;  // how often it is on the way to the current frame
+  uint32_t open = 0;  // how often it is on the path to the current frame
 };
 struct Call {
   double bytes = 0;
@@ -43,7 +43,7 @@ class CallGraph {
 
   void Enter(uint32_t node);
   void Leave(uint32_t node);
-  // Null: nobody called an outermost frame.
+  // Null for an outermost frame, which has no caller.
   Call* CallOf(uint32_t node) {
     const uint32_t parent = tree_.nodes()[node].parent;
     return parent == 0 ? nullptr : &calls_[{ids_[parent], ids_[node]}];
@@ -53,12 +53,12 @@ class CallGraph {
 
   const PlaceTree& tree_;
   const double all_bytes_;
-  std::vector<uint32_t> ids_;  // by node: place in functions_
+  std::vector<uint32_t> ids_;  // by node: index into functions_
   std::vector<Function> functions_;
   absl::flat_hash_map<Pair, Call> calls_;
 };
 
-// A walk through the tree, callers before what they call.
+// Walks the tree, callers before what they call.
 CallGraph::CallGraph(const PlaceTree& tree)
     : tree_(tree),
       all_bytes_(std::max(tree.nodes()[0].bytes, 1.0)),
@@ -125,7 +125,7 @@ std::string Quoted(absl::string_view text) {
       "\"");
 }
 
-// The file without its folders.
+// The file is printed without its folder.
 std::string CallGraph::NodeText(uint32_t id) const {
   const Function& function = functions_[id];
   const Place& place = function.place;

@@ -18,7 +18,7 @@
 namespace pymemrun {
 namespace {
 
-// Sources that had live bytes.
+// Sources that had live bytes, or have some.
 bool IsExported(const HeapSource& source) {
   return source.counts() && source.allocated.recorded != 0;
 }
@@ -121,8 +121,8 @@ class PprofMaker {
     line->set_line(frame.place.line);
     line->set_function(FunctionOf(frame));
   }
-  // pprof adds up what has one name, so that each function has its own: the
-  // shortest that no other has.
+  // pprof adds up functions of the same name, so each function gets its own:
+  // the shortest name that no other has.
   std::string NameOf(const StackFrames::Frame& frame) {
     for (std::string name : {std::string(frame.qualname), ShortName(frame)}) {
       if (names_[name].size() == 1) return name;
@@ -140,8 +140,8 @@ class PprofMaker {
     pprof::Function* function = profile_.add_functions();
     function->set_id(found->second);
     function->set_name(name);
-    // Unlike the name: where they are equal, pprof takes it for C++ and what is
-    // in <> for a template's arguments.
+    // It must differ from the name: otherwise pprof takes the function for C++,
+    // and text in <> for template arguments.
     function->set_system_name(
         Text(absl::StrCat(frame.place.file, ":", frame.place.function)));
     function->set_file(file);
@@ -154,7 +154,8 @@ class PprofMaker {
   pprof::Profile profile_;
   std::map<std::string, int64_t> numbers_;
   Functions functions_;
-  std::map<std::string, std::set<Begin>> names_;  // whose they could be
+  // The functions that could have it.
+  std::map<std::string, std::set<Begin>> names_;
 };
 
 }  // namespace

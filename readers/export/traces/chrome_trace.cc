@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-// Of lanes beside threads. Linux has no such threads, see trace_ids.h.
+// Ids for lanes below threads. No Linux thread has them, see trace_ids.h.
 constexpr int64_t kFirstLaneTid = int64_t{1} << 30;
 
 std::string Json(absl::string_view name) {
@@ -35,7 +35,7 @@ absl::string_view CategoryOf(SliceName::Kind kind) {
   return "other";
 }
 
-// Completes the event. `any`: it has arguments already.
+// Completes the event. `any`: it already has arguments.
 void AppendArguments(const SliceEnd& end, bool any, std::string* event) {
   const auto append = [&](absl::string_view name, const auto& value) {
     absl::StrAppend(event, any ? "," : "", "\"", name, "\":", value);
@@ -99,7 +99,7 @@ uint32_t ChromeTrace::AddThread(const TrackThread& thread) {
   return number;
 }
 
-// A thread of its own, right below the one that it belongs to.
+// A lane is a thread of its own, directly below its thread.
 uint32_t ChromeTrace::AddLane(uint32_t thread_track, absl::string_view name) {
   std::string text = Json(name);
   uint32_t order = 0;
@@ -174,7 +174,7 @@ void ChromeTrace::Count(uint32_t counter, uint64_t time_us, int64_t value) {
                       tracks_[counter].name, value, "}}"));
 }
 
-// JSON has no word for what is not finite.
+// JSON cannot express infinity or NaN.
 void ChromeTrace::CountReal(uint32_t counter, uint64_t time_us, double value) {
   if (!std::isfinite(value)) return;
   Append(absl::StrCat("{\"ph\":\"C\",\"ts\":", time_us, ",", Place(pid_), ",",

@@ -12,17 +12,18 @@ using track_events::CounterDescriptor;
 using track_events::Packet;
 using track_events::TrackEvent;
 
-// Of all packets; those of an object graph have another.
+// The sequence id of all packets; those of an object graph have another one.
 constexpr uint32_t kSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
-// Names of what is said of a slice.
+// Names of a slice's arguments.
 constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3,
                    kHadGilName = 4, kRanName = 5, kWantedName = 6,
                    kEstimatedName = 7;
-constexpr uint64_t kMostNs = UINT64_MAX / 4;  // what Perfetto has room for
+// The largest time that Perfetto can handle.
+constexpr uint64_t kMostNs = UINT64_MAX / 4;
 
-// Tracks have numbers from 1 on, the process is no such track.
+// Tracks are numbered from 1 on; the process has a uuid of its own.
 uint64_t UuidOf(uint32_t track) { return kProcessTrack + track; }
 
 void Define(uint64_t id, absl::string_view name,
@@ -101,7 +102,8 @@ uint32_t PerfettoTrace::AddThread(const TrackThread& thread) {
   return track;
 }
 
-// Perfetto's UI shows the thread's number beside the track's name, and no more.
+// Perfetto's UI shows the thread's id beside the track's name, and nothing
+// else.
 uint32_t PerfettoTrace::AddLane(uint32_t thread_track, absl::string_view name) {
   if (thread_track == 0) return AddTrack(packet_.get(), name, kProcessTrack);
   const auto thread = thread_names_.find(thread_track);
@@ -222,7 +224,7 @@ void PerfettoTrace::Instant(uint32_t track, uint64_t time_us,
   Write();
 }
 
-// Each packet is a field of the trace: its number, its size, its bytes.
+// Each packet is a field of the trace: its key, its size, its bytes.
 void PerfettoTrace::Write() {
   constexpr char kPacketsField = 1 << 3 | 2;
   packet_->set_sequence(kSequence);

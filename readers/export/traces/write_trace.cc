@@ -31,7 +31,7 @@ bool GiveAll(RereadFile* file, uint64_t min_us, const Console& console,
   return true;
 }
 
-// Another process may have left a dump of that name.
+// Another process may have left a dump of this name.
 void WriteObjects(const std::string& run_path, int32_t pid,
                   const Console& console, int* code, OutputBuffer* output) {
   const std::string path = LastDumpOf(run_path);

@@ -35,8 +35,8 @@ namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(20);
 constexpr absl::Duration kStandsStill = absl::Seconds(1);
-// A collector's run file, as the launcher arranges its descriptors
-// (collector/session/collector_start.h), and the signal that it knows.
+// The descriptor of a collector's run file, as the launcher arranges it
+// (collector/session/collector_start.h), and the signal for a request.
 constexpr int kOutputFd = 4, kAsk = SIGURG;
 
 class Descriptor {
@@ -53,7 +53,7 @@ class Descriptor {
   int fd_;
 };
 
-// Of a process that has ended, also where nobody has waited for it.
+// Whether the process has ended; it may be a zombie.
 bool HasEnded(const Descriptor& process) {
   pollfd entry = {process.get(), POLLIN, 0};
   return poll(&entry, 1, 0) != 0;
@@ -65,7 +65,7 @@ uint64_t MonotonicNs() {
   return uint64_t{1000000000} * now.tv_sec + now.tv_nsec;
 }
 
-// The value of a line in /proc/PID/status; empty: it cannot be read.
+// The value of a line in /proc/PID/status; empty if it cannot be read.
 std::string StatusOf(pid_t pid, absl::string_view name) {
   const Descriptor file(open(absl::StrCat("/proc/", pid, "/status").c_str(),
                              O_RDONLY | O_CLOEXEC));
@@ -96,7 +96,7 @@ bool Catches(pid_t pid, int signal) {
          (caught >> (signal - 1) & 1) != 0;
 }
 
-// A regular file, opened without waiting for whoever else has it.
+// Opens a regular file without waiting for other users of it.
 absl::StatusOr<Descriptor> OpenFile(const std::string& path, int flags) {
   Descriptor file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
@@ -110,7 +110,7 @@ absl::StatusOr<Descriptor> OpenFile(const std::string& path, int flags) {
   return file;
 }
 
-// The records of a file that grows.
+// Reads the records of a growing file.
 class Growing {
  public:
   explicit Growing(Descriptor file)
@@ -119,7 +119,7 @@ class Growing {
         reader_(StreamReader::Create(&source_, {})) {}
 
   // The next record that can be parsed; nothing: the file has no more now.
-  // Fails where the file cannot be read.
+  // Fails if the file cannot be read.
   absl::StatusOr<const Record*> Next() {
     for (;;) {
       absl::string_view bytes;
@@ -140,7 +140,7 @@ class Growing {
     struct stat info;
     return fstat(file_.get(), &info) == 0 ? info.st_size : 0;
   }
-  // Whether it has stood still for a while where there is no room for a page.
+  // Whether the file has not grown for a while, and its disk is full.
   bool LacksRoom() {
     const uint64_t bytes = size_bytes();
     if (bytes != seen_bytes_) grown_ = absl::Now();
@@ -190,7 +190,7 @@ class Request {
   uint64_t asked_ns_ = 0, run_start_ns_ = 0;
   std::optional<ObjectsUnderWay> begun_;
   std::optional<ObjectsEnd> ended_;
-  std::string problem_;  // of the dump, where the run file has one
+  std::string problem_;  // problem with the dump, if the run file reports one
 };
 
 absl::Status Request::Find() {
@@ -207,7 +207,8 @@ absl::Status Request::Find() {
   }
   ASSIGN_OR_RETURN(traced_, CollectorOf(pid_));
   collector_.emplace(syscall(SYS_pidfd_open, traced_.collector, 0));
-  // Looked at while it is held: its number is nobody else's then.
+  // Checked while a handle of the process is held, so that its pid is not
+  // reused.
   if (collector_->get() < 0 || !IsCollectorOf(traced_.collector, pid_) ||
       HasEnded(*collector_)) {
     return absl::NotFoundError(
@@ -222,7 +223,7 @@ absl::Status Request::Find() {
   return absl::OkStatus();
 }
 
-// It asks once it reads: no record is missed then.
+// Reads first, then asks: so no record is missed.
 absl::Status Request::Send() {
   const std::string path =
       absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd);
@@ -243,8 +244,8 @@ absl::Status Request::Send() {
   return absl::OkStatus();
 }
 
-// Reads what the run file has: whether a dump has begun that was asked for
-// then, or that could not be.
+// Reads the records of the run file. Returns whether the requested dump has
+// started. Fails if it could not be made.
 absl::StatusOr<bool> Request::ReadRun() {
   for (;;) {
     ASSIGN_OR_RETURN(const Record* const record, run_->Next());
@@ -272,7 +273,7 @@ absl::Status Request::WaitForBegin() {
     if (over) {
       return absl::AbortedError("the program ended before it made the dump");
     }
-    // A dump that has begun may have taken the last room before that was said.
+    // A dump that started may have filled the disk before that was reported.
     if (run_->LacksRoom()) {
       return absl::AbortedError(
           absl::StrCat(TerminalText(run_name_), ": ", strerror(ENOSPC)));
@@ -306,7 +307,7 @@ absl::StatusOr<DumpMade> Request::WaitForEnd() {
   for (;;) {
     ASSIGN_OR_RETURN(bool done, ReadDump());
     if (done) break;
-    // The run file may have no room either to say so.
+    // The run file may lack room to report it, too.
     if (dump_->LacksRoom()) {
       return absl::AbortedError(absl::StrCat(name, ": ", strerror(ENOSPC)));
     }

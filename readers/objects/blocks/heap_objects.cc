@@ -21,10 +21,10 @@
 namespace pymemrun {
 namespace {
 
-// Of a line, for a terminal.
+// The most parts of a line in text.
 constexpr size_t kMostParts = 5;
 constexpr size_t kColumns = 80, kPathColumns = 60;
-// Whoever has less is one of several.
+// A holder with a smaller share is one of several.
 constexpr double kMostShare = 0.5;
 constexpr size_t kMostChains = 1000;
 
@@ -63,15 +63,15 @@ class HeapObjects {
   ObjectAnalysis& analysis_;
   PlaceTable places_;
   std::vector<LineObjects> lines_;
-  double rest_bytes_ = 0;  // of all lines, also those that are not shown
-  bool marks_ = false;     // some count has a "*"
+  double rest_bytes_ = 0;  // of all lines, including those not shown
+  bool marks_ = false;     // some count is marked with "*"
   absl::flat_hash_map<NodeId, std::string> holders_;
 };
 
 const std::string& HeapObjects::HolderText(NodeId holder) {
   const auto [known, is_new] = holders_.try_emplace(holder);
   if (!is_new || holder == kNoNode) return known->second;
-  // Each chain may take a look at much of the graph.
+  // Finding a chain may visit much of the graph.
   if (holders_.size() <= kMostChains) {
     const auto chains = analysis_.ShortestChainsTo(holder, /*count=*/1);
     if (!chains.empty()) known->second = ChainText(graph(), chains[0]);
@@ -95,7 +95,7 @@ std::string HeapObjects::HeldText(const LineObjects::Part& part) {
   return absl::StrCat(some, "held by ", holder);
 }
 
-// "4.1 MiB", and of a sample with one standard error: "4.1 MiB ±310 KiB".
+// "4.1 MiB"; for samples with one standard error: "4.1 MiB ±310 KiB".
 std::string BytesText(const HeapSums& sums) {
   const std::string bytes = PadLeft(HumanBytes(sums.bytes), 11);
   return sums.bytes_variance > 0
@@ -126,7 +126,7 @@ std::string HeapObjects::BlocksText() const {
            "lists,\ntables of dicts and data of arrays lie. These, and what C "
            "code has, are without\nan object\n";
   }
-  constexpr double kLeastShown = 0.005;  // else it would be 0 %
+  constexpr double kLeastShown = 0.005;  // smaller shares would print as 0 %
   const double live = replay_.model().live().bytes;
   const double rest = std::clamp(rest_bytes_, 0.0, live);
   std::string text =
@@ -170,10 +170,10 @@ std::string HeapObjects::ToText() {
   return text;
 }
 
-// Of whole numbers: estimates are rounded.
+// A whole number: estimates are rounded.
 Cell Whole(double value) { return Cell(static_cast<uint64_t>(value + 0.5)); }
 
-// What comes behind the line and its live bytes.
+// The cells after the line and its live bytes.
 std::vector<Cell> HeapObjects::PartCells(const LineObjects& line,
                                          const LineObjects::Part* part) {
   std::vector<Cell> cells(6);
@@ -223,7 +223,7 @@ Table HeapObjects::ToTable() {
   return table;
 }
 
-// Says why no dump is read; returns the exit code.
+// Prints why no dump is read. Returns the exit code.
 int SayNoDump(const std::string& run_path, const Console& console) {
   const auto run = InputFile::Open(run_path);
   console.Say(absl::StrCat(

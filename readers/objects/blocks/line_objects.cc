@@ -21,15 +21,15 @@ struct Sums {
   double reused = 0;
 };
 
-// What the dump has of a type and a holder.
+// What the dump has of a holder and a type.
 struct InDump {
   double objects = 0, bytes = 0;
 };
 
-// Scales a part of an estimate so that all parts come to `exact`, if they may:
-// `one` object may be missing, and four standard errors of samples that had
-// found all. `all` with its variance is what all parts come to before. What is
-// left of the part's variance is that of its share. Returns the factor.
+// Scales a part of an estimate, so that all parts add up to `exact`. It may be
+// wrong by `one` object, and by four standard errors of samples. `all` and its
+// variance are the sum of all parts before. The part keeps only the variance of
+// its share. Returns the factor.
 double ScaleTo(double exact, double one, double all, double all_variance,
                bool may_grow, double* part, double* variance) {
   if (all <= 0) return 1;
@@ -79,7 +79,7 @@ class Joiner {
   }
 
  private:
-  // With the live bytes of their sources.
+  // Adds lines with the live bytes of their sources.
   void AddLines() {
     for (uint32_t i = 0; i < model_.sources().size(); ++i) {
       const HeapSource& source = model_.sources()[i];
@@ -151,9 +151,9 @@ class Joiner {
     }
   }
 
-  // The dump has each object of a type that a holder keeps alive: what samples
-  // tell of these is scaled to that. Not where the dump has more than their
-  // errors explain: then some were made before tracing, or in free memory.
+  // The dump has every object of a type that a holder keeps alive, so samples
+  // are scaled to it. If the dump has more than errors explain, they are not:
+  // some objects were made before tracing, or in free memory.
   void TakeFromDump() {
     absl::flat_hash_map<std::pair<uint32_t, NodeId>, HeapSums> found;
     for (const auto& [key, sums] : sums_) {
@@ -185,7 +185,7 @@ class Joiner {
   std::vector<uint32_t> line_of_;  // by source
   std::vector<LineObjects> lines_;
   absl::flat_hash_map<Key, Sums> sums_;
-  // Of a sampled run.
+  // For a sampled run.
   absl::flat_hash_map<std::pair<uint32_t, NodeId>, InDump> dump_;
 };
 

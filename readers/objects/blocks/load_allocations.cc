@@ -21,7 +21,7 @@
 namespace pymemrun {
 namespace {
 
-// Keeps the replay for its names.
+// Keeps the replay, which has the names.
 class BlockAllocations final : public NodeAllocations {
  public:
   BlockAllocations(std::unique_ptr<BlockReplay> replay, NodeId nodes)
@@ -61,11 +61,12 @@ class BlockAllocations final : public NodeAllocations {
  private:
   const std::unique_ptr<BlockReplay> replay_;
   PlaceTable places_;
-  std::vector<uint32_t> by_stack_;  // the line's number; 0: not needed
+  // The line's number, by stack; 0: not needed.
+  std::vector<uint32_t> by_stack_;
   std::vector<std::string> texts_;  // by the line's number
 };
 
-// Fails where it was of no use.
+// Fails if the file is of no use.
 absl::Status Replay(const std::string& path, const Console* console,
                     BlockReplay* replay, uint64_t* damages) {
   const auto file = InputFile::Open(path);
@@ -108,7 +109,7 @@ absl::Status Replay(const std::string& path, const Console* console,
 
 namespace {
 
-// "a/run" of "a/run.obj.pb" and "a/run.obj-2.pb"; empty: it is no such name.
+// "a/run" for "a/run.obj.pb" and "a/run.obj-2.pb"; empty for other names.
 std::string StemOfDump(const std::string& dump_path) {
   absl::string_view rest = dump_path;
   if (!absl::ConsumeSuffix(&rest, ".pb")) return "";
@@ -148,7 +149,7 @@ std::string LastDumpOf(const std::string& run_path) {
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (stem.empty() || StemOfDump(name) != stem) continue;
-    // "run.obj-2.pb" is before "run.obj-10.pb", and "run.obj.pb" before both.
+    // "run.obj.pb" precedes "run.obj-2.pb", which precedes "run.obj-10.pb".
     if (last.empty() ||
         std::pair(name.size(), name) > std::pair(last.size(), last)) {
       last = name;

@@ -26,23 +26,24 @@
 namespace pymemrun {
 namespace {
 
-// An object lies in a block of its own. Of its size more may lie in another
-// one, such as the items of a list: see BesideBlocks.
+// An object has a block of its own. Parts of its size may be in other blocks,
+// such as the items of a list: see BesideBlocks.
 struct BlocksOfObjects {
-  uint64_t bytes = 0;  // of these objects, as the heap has them
-  // Of these, what lies nobody knows where: several blocks of one object, or
+  uint64_t bytes = 0;  // of these objects, by the heap's sizes
+  // Part of `bytes` whose address is unknown: further blocks of an object, or
   // blocks from before tracing.
   uint64_t unplaced_bytes = 0;
-  std::vector<BlockRange> going;    // theirs
-  std::vector<BlockRange> staying;  // all others, and what C code has mapped
+  std::vector<BlockRange> going;    // blocks of these objects
+  std::vector<BlockRange> staying;  // all other blocks, and mappings of C code
 };
 
 using Block = HeapModel::Block;
 
-// What an object has in further blocks comes to so many bytes at least: a
-// `__sizeof__` may say a little more than was asked for.
+// The least size of a further block: a `__sizeof__` may exceed what was
+// allocated by less.
 constexpr uint64_t kLeastFurther = 8;
-// Of an object from before tracing so much at most is sure to lie there.
+// The most bytes of an object from before tracing that are certainly at its
+// address.
 constexpr uint64_t kMostInline = 512;
 
 class BlockFinder {
@@ -75,7 +76,7 @@ class BlockFinder {
       AddPart(beside.address, beside.bytes, beside.bytes, is_gone);
     }
   }
-  // Of an mmap.mmap. Of its mapping the dump has the resident bytes alone.
+  // For an mmap.mmap. The dump has only the resident bytes of its mapping.
   bool AddMapping(NodeId node, const BesideBlock& beside) {
     if (BlockAt(beside.address) != nullptr ||
         beside.address > UINT64_MAX - beside.bytes) {
@@ -97,8 +98,8 @@ class BlockFinder {
     if (is_gone) found_.bytes += beside.bytes;
     return true;
   }
-  // Of its `bytes` at most `sure` are sure to lie there if the block is not
-  // known.
+  // `bytes` of an object are at `address`. If the block is unknown, at most
+  // `sure` of them are certain.
   void AddPart(uint64_t address, uint64_t bytes, uint64_t sure, bool is_gone) {
     if (const Block* const block = BlockAt(address)) {
       if (!is_gone) return;
@@ -136,22 +137,22 @@ class BlockFinder {
   const HeapModel& heap_;
   const ObjectGraph& graph_;
   const std::vector<bool>& gone_;
-  absl::flat_hash_set<uint64_t> going_;  // blocks, and mappings
+  absl::flat_hash_set<uint64_t> going_;  // starts of blocks and mappings
   BlocksOfObjects found_;
 };
 
-// `gone`: by node. REQUIRES: the model is of the dump's moment and has every
-// block since tracing began.
+// `gone`: by node. REQUIRES: the model is at the dump's moment, and has every
+// block since tracing started.
 BlocksOfObjects FindBlocks(const HeapModel& heap, const ObjectGraph& graph,
                            const std::vector<bool>& gone) {
   return BlockFinder(heap, graph, gone).Find();
 }
 
-// glibc raises its thresholds once blocks that it had mapped are freed: the
-// trim threshold is twice the largest of these, up to a limit.
+// glibc raises its thresholds when a mapped block is freed: the trim threshold
+// becomes twice its size, up to a limit.
 constexpr uint64_t kTrimThreshold = 128 << 10, kMostMapped = 32 << 20;
 
-// What malloc's heap must have free at its end to give it back.
+// How much must be free at the end of malloc's heap before it is released.
 class TrimThreshold {
  public:
   void Take(const HeapEvent& event) {
@@ -171,11 +172,11 @@ class TrimThreshold {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  absl::flat_hash_map<uint64_t, uint64_t> mapped_;  // block, its size
+  absl::flat_hash_map<uint64_t, uint64_t> mapped_;  // block, and its size
   uint64_t bytes_ = kTrimThreshold;
 };
 
-// The blocks at a moment, and the arenas in which small ones lie.
+// The blocks at a moment, and the arenas of small ones.
 class BlocksThen final : public HeapReplay {
  public:
   explicit BlocksThen(uint64_t until_us)
@@ -210,7 +211,7 @@ class BlocksThen final : public HeapReplay {
   }
   const PythonArenas& arenas() const { return arenas_; }
   uint64_t trim_bytes() const { return trim_.bytes(); }
-  // Whether anything was recorded at that moment or later.
+  // Whether an event at this moment or later was recorded.
   bool reaches_it() const { return reaches_it_; }
 
  private:
@@ -226,7 +227,7 @@ class BlocksThen final : public HeapReplay {
   TrimThreshold trim_;
 };
 
-// Where it lies; empty: not known.
+// Its addresses; empty if they are unknown.
 MallocHeap MallocHeapOf(const ResidentReplay& pages, uint64_t trim_bytes) {
   MallocHeap heap;
   heap.trim_bytes = trim_bytes;
@@ -297,7 +298,7 @@ class Reading {
       return;
     }
     what_.rss_bytes = pages.model().RssBytes();
-    // Otherwise C code's blocks may lie anywhere in it.
+    // Otherwise C code's blocks may be anywhere in it.
     const MallocHeap malloc_heap = heap_.header().heap_native()
                                        ? MallocHeapOf(pages, heap_.trim_bytes())
                                        : MallocHeap();
@@ -313,7 +314,7 @@ class Reading {
   BlocksThen heap_;
 };
 
-// Why the dump has no run file that can be opened; empty: it has.
+// Why the dump has no run file that can be opened; empty if it has.
 std::string NoRun(const ObjectGraph& graph, const std::string& run) {
   if (graph.facts().header.pid() == 0) {
     return "the dump does not say which process it is of";

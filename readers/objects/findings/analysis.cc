@@ -43,7 +43,8 @@ DominatorTree::Children ObjectAnalysis::MakeChildren() {
 
 absl::Span<const uint64_t> ObjectAnalysis::all_retained() {
   if (retained_.empty()) {
-    const DominatorTree& tree = this->tree();  // takes most while it is made
+    // Computing the tree takes the most memory.
+    const DominatorTree& tree = this->tree();
     own_retained_.resize(graph_->nodes());
     for (NodeId each = 0; each < graph_->nodes(); ++each) {
       own_retained_[each] = graph_->size_bytes(each);
@@ -72,7 +73,7 @@ double ObjectAnalysis::ShareOf(uint64_t bytes) {
 std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
   if (!stored_.retained_by_type.empty()) return stored_.retained_by_type;
   std::vector<uint64_t> by_type(graph_->types().size());
-  // Down the tree, and up again; how many of each type are above.
+  // Walks down the tree and up again, counting how many of each type are above.
   std::vector<uint32_t> above(graph_->types().size());
   struct Step {
     NodeId node;
@@ -114,7 +115,8 @@ std::vector<NodeId> ObjectAnalysis::GoneWithNode(NodeId node) {
   std::vector<NodeId> gone = {node};
   std::vector<bool> is_gone(graph_->nodes());
   is_gone[node] = true;
-  // The nearest dominator of what goes is on each way to it: it came before.
+  // The nearest dominator of a freed node is on every path to it, so it was
+  // found before.
   for (size_t at = 0; at < gone.size(); ++at) {
     for (uint32_t e = graph_->first_edge(gone[at]);
          e < graph_->first_edge(gone[at] + 1); ++e) {

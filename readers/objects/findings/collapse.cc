@@ -83,7 +83,7 @@ class Collapser {
         CopyReferences(target, from);
         continue;
       }
-      // There are fewer than in the other graph.
+      // There are no more than in the other graph.
       made_
           ->AddReference(
               {from, new_number_[target], graph_.name_id(e), graph_.kind(e)})
@@ -93,7 +93,7 @@ class Collapser {
 
   const ObjectGraph& graph_;
   std::unique_ptr<ObjectGraph> made_;
-  std::vector<NodeId> owner_;  // of dictionaries that are folded
+  std::vector<NodeId> owner_;  // of folded dictionaries
   std::vector<NodeId> new_number_;
   uint64_t dicts_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace pymemrun {
 namespace {
 
-// What the root reaches without kNotReached.
+// The nodes that the root reaches without kNotReached.
 std::vector<bool> ReachedOtherwise(const ObjectGraph& graph) {
   std::vector<bool> reached(graph.nodes());
   std::vector<NodeId> left = {kRootNode};
@@ -28,7 +28,9 @@ std::vector<bool> ReachedOtherwise(const ObjectGraph& graph) {
   return reached;
 }
 
-// Tarjan's strongly connected components, without recursion.
+// Tarjan's algorithm for strongly connected components (Depth-First Search and
+// Linear Graph Algorithms, 1972), iterative, as chains may be as long as the
+// graph.
 class CycleSearch {
  public:
   CycleSearch(const ObjectGraph& graph, const std::vector<bool>& left_out)
@@ -83,7 +85,7 @@ class CycleSearch {
     }
   }
 
-  // Takes the component off that ends with `first`.
+  // Removes the component whose last node is `first`.
   void Close(NodeId first) {
     Cycle cycle;
     NodeId node;
@@ -123,10 +125,10 @@ class CycleSearch {
 
 namespace {
 
-// Puts circles together, then follows what they lead to.
+// Groups cycles by types, then follows what they lead to.
 class CycleGroups {
  public:
-  // `left_out` becomes true of all that is looked at.
+  // Marks in `left_out` every node that it visits.
   CycleGroups(const ObjectGraph& graph, std::vector<bool> left_out)
       : graph_(graph), left_out_(std::move(left_out)) {}
 

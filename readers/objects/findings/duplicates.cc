@@ -8,7 +8,7 @@
 namespace pymemrun {
 namespace {
 
-// What makes two objects equal. The text is the graph's.
+// Objects are equal if their keys are. The text is the graph's.
 using Key = std::tuple<uint32_t, absl::string_view, uint64_t, uint64_t>;
 
 struct Group {

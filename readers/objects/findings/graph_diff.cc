@@ -47,7 +47,7 @@ class RetainedDiffer {
   static std::tuple<uint64_t, NodeId, NodeId> Key(const RetainedDiff& row) {
     return {~Amount(row.grown_bytes), row.node, row.old_node};
   }
-  // Groups of roots by type and name: they have no address.
+  // Groups of roots by type and name, as they have no address.
   using Groups = absl::flat_hash_map<std::string, NodeId>;
   static std::string NameOf(const ObjectGraph& graph, NodeId node) {
     return absl::StrCat(KindText(graph, node), " ", ValueText(graph, node));
@@ -76,9 +76,9 @@ class RetainedDiffer {
     return row;
   }
 
-  // Those that are or were large are rows of their own, and leave the row's
-  // sum. An object that came or went is one row, with all that came or went
-  // with it. Where many did, it is their holder that grew or shrank.
+  // Children that are or were large get rows of their own, which are subtracted
+  // from this row. An object that came or went is one row, including everything
+  // that came or went with it. If many did, their holder grew or shrank.
   void OpenChildren(RetainedDiff* row) {
     if (row->node == kNoNode || row->old_node == kNoNode) return;
     const uint64_t part = Amount(row->grown_bytes) / 10;

@@ -15,7 +15,7 @@ class TreeBuilder {
   TreeBuilder(ObjectAnalysis* analysis, const RetainedLimits& limits)
       : analysis_(*analysis), limits_(limits) {}
 
-  // The item that retains most is opened first, until there are enough.
+  // Opens the item that retains most first, until there are enough.
   std::vector<RetainedItem> Build(NodeId top) {
     const uint64_t all = analysis_.retained(top);
     least_ =
@@ -82,7 +82,8 @@ class TreeBuilder {
                 return key(a) < key(b);
               });
   }
-  // Those of a type; `rest` takes the ones that are small even so.
+  // Adds the small items of each type; `rest` takes those that are small even
+  // together.
   void AddSmall(const absl::flat_hash_map<uint32_t, RetainedItem>& small,
                 RetainedItem rest) {
     const size_t begin = items_.size();
@@ -98,7 +99,7 @@ class TreeBuilder {
     if (rest.retained_bytes != 0) items_.push_back(rest);
   }
 
-  // The first one to each item from `begin` on.
+  // The first reference to each item from `begin` on.
   void FindEdges(NodeId parent, size_t begin) {
     absl::flat_hash_map<NodeId, size_t> wanted;
     for (size_t i = begin; i < items_.size(); ++i) wanted[items_[i].node] = i;

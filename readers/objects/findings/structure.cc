@@ -12,8 +12,8 @@ const std::string& TypeOf(const ObjectGraph& graph, NodeId node) {
   return graph.type_name(graph.type(node));
 }
 
-// Whether its references lead to the interpreter's own dictionaries. Those of
-// threads have what thread-locals hold.
+// Whether it refers to dictionaries of the interpreter. Those of threads have
+// the values of thread-locals.
 bool HoldsInterpreter(const ObjectGraph& graph, NodeId node) {
   if (!graph.is_synthetic(node)) return false;
   const absl::string_view text = graph.details(node).text.value_or("");

@@ -14,8 +14,8 @@
 namespace pymemrun {
 namespace {
 
-// Where an object's largest child retains less than this share of what the
-// object retains, bytes are spread over many: they accumulate here.
+// If an object's largest child retains less than this share of what the object
+// retains, the bytes are spread over several children: they accumulate here.
 constexpr double kDropShare = 0.8;
 
 class SuspectSearch {
@@ -70,8 +70,8 @@ class SuspectSearch {
     return largest;
   }
 
-  // The type of items, as of a list, if several of one type retain much each.
-  // They have no names, and are no suspects of their own.
+  // The type of items, as in a list, if several of one type retain much each.
+  // Items have no names, and are not suspects themselves.
   std::optional<uint32_t> TypeOfItems(NodeId node) {
     constexpr size_t kLeastItems = 3;
     static const auto* const kOfItems = new absl::flat_hash_set<std::string>{
@@ -86,9 +86,9 @@ class SuspectSearch {
     return std::nullopt;
   }
 
-  // Goes down to where the bytes are spread. Where several there retain much,
-  // they are the suspects, or the list that they are items of. Where the way
-  // down ends with little, the bytes are spread along it: in a linked list.
+  // Descends to where the bytes are spread. If several children retain much,
+  // they are suspects themselves, or their list is. If the path ends with
+  // little, the bytes are spread along it: a linked list.
   void FollowDown(NodeId top, std::vector<NodeId>* left) {
     NodeId at = top;
     std::vector<NodeId> way;
@@ -112,7 +112,7 @@ class SuspectSearch {
     for (const NodeId child : children_.Of(at)) {
       if (is_apart(child)) rest -= Retained(child);
     }
-    // Nothing below it has much by itself, or all is in what has.
+    // Nothing else below it has much, or everything is in parts that have.
     if (nested.has_value() && (rest < least_ || rest == Retained(at))) {
       return AddNested(way, *nested);
     }
@@ -125,14 +125,14 @@ class SuspectSearch {
     }
   }
 
-  // The type of what comes again and again below it and has much: of a tree, a
-  // nested dictionary. Not of two caches in one dictionary, of dictionaries or
-  // not. Containers between objects of another type are no tree of their own.
+  // The type that recurs below a node with much memory, as in a tree of nested
+  // dictionaries. Two caches in one dictionary are not a tree. Neither are
+  // containers between objects of another type.
   std::optional<uint32_t> NestedType(NodeId at) {
     constexpr size_t kAnyTypes = 4, kMostLevels = 8;
     constexpr uint64_t kMostBranches = 100;  // over two levels
     std::vector<uint32_t> types = {graph_.type(at)};
-    std::vector<size_t> again;  // where its own type is
+    std::vector<size_t> again;  // positions of its own type
     NodeId below = at;
     while (again.size() < 2 && types.size() <= kMostLevels) {
       below = LargestChild(below);
@@ -143,7 +143,7 @@ class SuspectSearch {
     if (again.size() < 2 || Retained(below) * kMostBranches < Retained(at)) {
       return std::nullopt;
     }
-    // A long way must have the same types both times.
+    // A long path must repeat the same types.
     const auto second = types.begin() + static_cast<ptrdiff_t>(again[0]);
     const bool is_same =
         again[1] == 2 * again[0] && std::equal(types.begin(), second, second);
@@ -169,8 +169,8 @@ class SuspectSearch {
     return kContainers->contains(graph_.type_name(type));
   }
 
-  // All of that type below the end of the way have the bytes. The first of them
-  // may be right above it.
+  // All objects of the type below the end of the path share the bytes. The
+  // first one may be directly above it.
   void AddNested(const std::vector<NodeId>& way, uint32_t type) {
     constexpr ptrdiff_t kMostAbove = 4;
     const auto first = std::find_if(
@@ -193,7 +193,7 @@ class SuspectSearch {
     suspects_.push_back(suspect);
   }
 
-  // Objects by the number of the line that allocated them.
+  // Objects by the number of their allocating line.
   struct LineCount {
     uint64_t objects = 0;
     NodeId first = kNoNode;
@@ -224,7 +224,7 @@ class SuspectSearch {
     }
   }
 
-  // What most bytes are in: of `nodes`, which have so many each.
+  // Finds what most bytes are in: `nodes`, with their bytes.
   template <typename Nodes, typename BytesOf>
   void Describe(const Nodes& nodes, BytesOf bytes_of, Suspect* suspect) {
     struct OfType {
@@ -255,8 +255,8 @@ class SuspectSearch {
         [this](NodeId child) { return Retained(child); }, suspect);
   }
 
-  // `way` leads from an object to what retains little. An object of it has what
-  // goes with it and not with the next one.
+  // `way` is a path from an object to one that retains little. An object on it
+  // has what it retains, minus what the next one retains.
   void AddChain(std::vector<NodeId> way) {
     for (NodeId next = LargestChild(way.back());
          next != kNoNode && graph_.type(next) == graph_.type(way.back());
@@ -282,7 +282,7 @@ class SuspectSearch {
     suspects_.push_back(suspect);
   }
 
-  // What modules have is grouped by type: no single object holds those.
+  // What modules have is grouped by type: no single object holds it.
   void AddToGroup(NodeId node) {
     static const auto* const kOfPrograms =
         new absl::flat_hash_set<std::string>{"type",
@@ -301,8 +301,8 @@ class SuspectSearch {
     groups_[graph_.type(node)].push_back(node);
   }
 
-  // Half of the bytes are in smaller ones and in this one: an odd member says
-  // nothing of the others.
+  // The median by bytes: half of the bytes are in it and in smaller ones. So an
+  // unusual member is not chosen.
   NodeId TypicalOf(std::vector<NodeId> nodes) const {
     std::sort(nodes.begin(), nodes.end(), [this](NodeId a, NodeId b) {
       return std::tuple(Retained(a), a) < std::tuple(Retained(b), b);
@@ -344,7 +344,8 @@ class SuspectSearch {
 
   ObjectAnalysis& analysis_;
   const ObjectGraph& graph_;
-  const DominatorTree::Children children_;  // gone when chains are looked for
+  // Not needed once chains are searched.
+  const DominatorTree::Children children_;
   uint64_t least_;
   std::vector<bool> is_structure_;
   absl::flat_hash_map<uint32_t, std::vector<NodeId>> groups_;  // by type

@@ -11,14 +11,14 @@
 namespace pymemrun {
 namespace {
 
-// The text of a key as an attribute, where it can be one: "name".
+// Whether a key can be written as an attribute.
 bool IsIdentifier(absl::string_view text) {
   if (text.empty() || absl::ascii_isdigit(text[0])) return false;
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
 
-// What the value of an entry of a __dict__ is an attribute by; empty: none.
+// The attribute name for the value of an entry of a __dict__; empty: none.
 std::string AttributeName(const ObjectGraph& graph, uint32_t edge) {
   const NodeId key = KeyOf(graph, edge);
   if (key == kNoNode) return "";
@@ -27,7 +27,7 @@ std::string AttributeName(const ObjectGraph& graph, uint32_t edge) {
   return std::string(*details.text);
 }
 
-// A step of a chain; empty: it goes without saying.
+// A step of a chain as text; empty: the next step implies it.
 std::string StepText(const ObjectGraph& graph, const Chain& chain, size_t i) {
   const uint32_t edge = chain[i];
   const std::string text = EdgeText(graph, edge);
@@ -55,10 +55,10 @@ std::string StepText(const ObjectGraph& graph, const Chain& chain, size_t i) {
   return text;
 }
 
-// Beginnings of chains that are looked at, at most: a node may have millions of
-// parents, and each of those too.
+// The most partial chains examined: a node may have millions of parents, and
+// each of these, too.
 constexpr size_t kMostSteps = size_t{1} << 22;
-// And so many steps of those, to see whether they come to a node twice.
+// The most steps of partial chains compared, to see whether a node repeats.
 constexpr uint64_t kMostLooks = uint64_t{1} << 28;
 
 constexpr uint32_t kNoEdge = RootChains::kNoChainEdge;
@@ -84,8 +84,8 @@ std::vector<uint32_t> Distances(const ObjectGraph& graph) {
 
 namespace {
 
-// Chains are made from their ends. Each step knows the step behind it, so that
-// all share what they have in common.
+// Builds chains from their end to the root. Each step points to the step after
+// it, so chains share what they have in common.
 class ChainSearch {
  public:
   ChainSearch(const ObjectGraph& graph, const Parents& parents,
@@ -118,10 +118,10 @@ class ChainSearch {
   static constexpr uint32_t kNoStep = ~uint32_t{0};
   struct Step {
     NodeId node;
-    uint32_t behind;  // step
-    uint32_t edge;    // to the node of that
+    uint32_t behind;  // the step after this one
+    uint32_t edge;    // leads to that step's node
     uint32_t length;
-    uint32_t nearest;  // to the root: the least distance from here on
+    uint32_t nearest;  // the least distance from here to the root
   };
   struct Open {
     uint32_t length;  // of the whole chain, at least
@@ -145,11 +145,12 @@ class ChainSearch {
           {parent, at, edge, length, std::min(distance, steps_[at].nearest)});
     }
   }
-  // A chain that leads straight to the root needs no look at all of it.
+  // A chain on a shortest path cannot repeat a node, so it is not searched.
   bool IsIn(NodeId node, uint32_t distance, uint32_t step) {
     if (distance < steps_[step].nearest) return false;
     for (; step != kNoStep; step = steps_[step].behind) {
-      // After too much of it all counts as known: the chain ends.
+      // After too many comparisons every node counts as repeated: the chain
+      // ends.
       if (steps_[step].node == node || ++looked_at_ > kMostLooks) return true;
     }
     return false;
@@ -184,7 +185,7 @@ RootChains::RootChains(const ObjectGraph& graph,
                        absl::Span<const uint32_t> last_edges)
     : graph_(graph) {
   if (!last_edges.empty()) {
-    edge_to_.Borrow(last_edges);  // there is no level to search
+    edge_to_.Borrow(last_edges);  // no level needs searching
     return;
   }
   level_ = {kRootNode};
@@ -192,8 +193,8 @@ RootChains::RootChains(const ObjectGraph& graph,
   std::fill(edge_to_.begin(), edge_to_.end(), kNoEdge);
 }
 
-// Each level goes in the order of the nodes, so of equally short chains that of
-// the first edge comes first.
+// Visits each level in the order of nodes, so that among chains of equal length
+// the first edge wins.
 void RootChains::FindNextLevel() {
   std::vector<NodeId> next;
   for (const NodeId node : level_) {
@@ -232,7 +233,7 @@ uint32_t RootChains::LastEdgeTo(NodeId node) {
 
 Chain RootChains::To(NodeId node) {
   Chain chain;
-  // Those of a stranger's index may lead in circles.
+  // The edges of an untrusted index may form a cycle.
   for (uint32_t edge = LastEdgeTo(node);
        edge != kNoEdge && chain.size() < graph_.nodes();
        edge = LastEdgeTo(node)) {
@@ -265,7 +266,7 @@ std::vector<bool> ReachedNodes(const ObjectGraph& graph,
 }
 
 std::string ChainText(const ObjectGraph& graph, const Chain& chain) {
-  // Of long chains, as through linked lists, the begin and the end.
+  // A long chain, as through a linked list, is cut to its start and end.
   constexpr size_t kFirst = 12, kLast = 8;
   std::string text;
   for (size_t i = 0; i < chain.size(); ++i) {

@@ -13,12 +13,12 @@
 namespace pymemrun {
 namespace {
 
-// Millions of equal objects take 1 byte for 170 of them and their references,
-// measured. A file that claims far more was made to fill its reader's memory.
+// Millions of equal objects compress to 1 byte for 170 objects with their
+// references, measured. A file that claims far more was made to exhaust memory.
 constexpr uint64_t kMostOfAnyFile = uint64_t{1} << 20;
 constexpr uint64_t kMostPerByte = 256;
 
-// The node that stands for the root where the file has none.
+// A root, for files without one.
 ObjectNode MadeRoot(ObjectGraph* graph) {
   ObjectTypeDef type;
   type.set_name("<root>");
@@ -29,8 +29,8 @@ ObjectNode MadeRoot(ObjectGraph* graph) {
   return root;
 }
 
-// Makes a root that leads to modules, to nodes without parents, and to one of
-// each circle that is not reached otherwise. REQUIRES: the root has no edges.
+// Makes the root lead to modules, to nodes without parents, and to one node of
+// each cycle that is not reached otherwise. REQUIRES: the root has no edges.
 void AddMissingRoots(ObjectGraph* graph) {
   const NodeId nodes = graph->nodes();
   std::vector<bool> has_parent(nodes), is_reached(nodes);
@@ -69,7 +69,7 @@ void AddMissingRoots(ObjectGraph* graph) {
     if (!is_reached[node]) add(node, name);
   }
   for (const Root& root : roots) {
-    // At the limit there is a root less.
+    // At the limit of references one root is missing.
     graph->AddReference({kRootNode, root.node, root.name, EDGE_ROOT})
         .IgnoreError();
   }
@@ -120,7 +120,7 @@ bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
 }
 
 NodeId DumpLoader::NodeOf(uint64_t number) const {
-  // Most are in the first: damage is rare.
+  // Most numbers are in the first stretch, as damage is rare.
   const auto above = std::upper_bound(
       stretches_.begin(), stretches_.end(), number,
       [](uint64_t wanted, const Stretch& s) { return wanted < s.number; });
@@ -204,7 +204,7 @@ void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
 
 namespace {
 
-// What reads frames speaks of run files.
+// The frame reader speaks of run files; this is a dump.
 absl::Status OfDump(const absl::Status& status) {
   return absl::Status(
       status.code(),
@@ -212,7 +212,7 @@ absl::Status OfDump(const absl::Status& status) {
                                               "not a dump of objects"}}));
 }
 
-// Loads what the file has. `teller` is told of damage, if not null.
+// Loads what the file has. Reports damage to `teller`, unless it is null.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
                                                   bool details,
                                                   DamageTeller* teller,

@@ -39,7 +39,7 @@ constexpr struct {
     {"tuple_iterator", 14, kLatest},
 };
 
-// 11 of "3.11.2 (main)"; nothing else is known to have lists.
+// 11 for "3.11.2 (main)"; other interpreters have no known lists.
 bool HasList(absl::string_view type, absl::string_view python_version) {
   int minor = 0;
   const bool is_known =
@@ -63,7 +63,7 @@ FreeLists::FreeLists(const ObjectGraph* graph) : graph_(*graph) {
 }
 
 bool FreeLists::MayHold(NodeId node) const {
-  constexpr uint64_t kMostItems = 20;  // longer tuples have no list
+  constexpr uint64_t kMostItems = 20;  // longer tuples have no free list
   const uint32_t type = graph_.type(node);
   return types_[type] &&
          (graph_.type_name(type) != "tuple" ||
@@ -71,7 +71,7 @@ bool FreeLists::MayHold(NodeId node) const {
 }
 
 bool FreeLists::MayHoldBeside(NodeId node, const BesideBlock& beside) const {
-  // The smallest tables of dicts, and small data of numpy's arrays.
+  // The smallest tables of dicts, and small arrays of numpy.
   constexpr uint64_t kMostTableBytes = 168, kMostDataBytes = 1024;
   const std::string& type = graph_.type_name(graph_.type(node));
   if (type == "dict") return beside.bytes <= kMostTableBytes;

@@ -17,9 +17,9 @@ bool MatchesPattern(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
 }
 
-// A line by its file and number, with the folder or without.
+// Matches a line by file and number, with or without the folder.
 bool LineMatches(const std::string& pattern, absl::string_view label) {
-  // "/app/cache.py:4 fill"; folders may have blanks, too.
+  // In "/app/cache.py:4 fill" folders may have blanks.
   const size_t colon = label.rfind(':');
   const size_t blank = label.find(' ', colon == label.npos ? 0 : colon);
   const std::string line(label.substr(0, blank));
@@ -49,7 +49,7 @@ bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
       {"type", Field::kType},   {"module", Field::kModule},
       {"value", Field::kValue}, {"line", Field::kLine},
       {"size", Field::kSize},   {"length", Field::kLength}};
-  // The longer ones first.
+  // Longer operators first.
   static constexpr std::pair<absl::string_view, Operator> kOperators[] = {
       {"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
       {"<=", Operator::kAtMost}, {"=", Operator::kIs},

@@ -66,13 +66,13 @@ void ObjectGraph::AddNode(const ObjectNode& node) {
 }
 
 absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
-  // MergeLate() counts in 32 bits.
+  // MergeLate() uses 32-bit counts.
   if (arrays_.targets.size() + late_.size() + 1 >=
       std::numeric_limits<uint32_t>::max()) {
     return absl::ResourceExhaustedError(
         "the dump has more references than can be read");
   }
-  // That of the last node that has references is known.
+  // The edges of the last node that has references are known.
   if (finished() || reference.from + 1 < arrays_.first_edges.size()) {
     late_.push_back(reference);
     return absl::OkStatus();
@@ -84,7 +84,7 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
   return absl::OkStatus();
 }
 
-// Of the nodes below `end` that had no references yet they begin here.
+// The edges of nodes below `end` without references so far start here.
 void ObjectGraph::BeginEdges(size_t end) {
   while (arrays_.first_edges.size() < end) {
     arrays_.first_edges.push_back(
@@ -98,7 +98,7 @@ void ObjectGraph::Finish() {
   DropLost();
 }
 
-// Moves references up to make room for the late ones of each node, from the
+// Makes room for the late references of each node by moving others up, from the
 // last node on.
 void ObjectGraph::MergeLate() {
   if (late_.empty()) return;
@@ -169,7 +169,7 @@ void ObjectGraph::DropLost() {
 }
 
 NodeId ObjectGraph::SourceOf(uint32_t edge) const {
-  // The last node that begins at the edge or before it.
+  // The last node whose edges start at this edge or before.
   NodeId node = 0, end = nodes();
   while (end - node > 1) {
     const NodeId middle = node + (end - node) / 2;
@@ -214,7 +214,7 @@ void ObjectGraph::TakeArrays(GraphArrays arrays) {
 NodeId ObjectGraph::Find(uint64_t address) const {
   if (address == 0) return kNoNode;
   const GrownArray<uint64_t>& all = arrays_.addresses;
-  // Who looks for many is quicker with an order of them.
+  // An index by address pays off after a few searches.
   constexpr int kFewFinds = 16;
   if (by_address_.empty() && finds_++ < kFewFinds) {
     const auto* const found = std::find(all.begin(), all.end(), address);

@@ -8,8 +8,7 @@
 namespace pymemrun {
 namespace {
 
-// Within quotes as Python writes them. What is not printable is left to those
-// that print it.
+// Quotes a text as Python does. Printing escapes what is not printable.
 std::string Quoted(absl::string_view text, bool is_cut) {
   const bool doubles =
       absl::StrContains(text, '\'') && !absl::StrContains(text, '"');
@@ -57,7 +56,7 @@ uint64_t CodePoints(absl::string_view text) {
   return count;
 }
 
-// The node that a reference of this kind and name leads to, or kNoNode.
+// The target of a reference of this kind and name, or kNoNode.
 NodeId TargetBy(const ObjectGraph& graph, NodeId node, EdgeKind kind,
                 absl::string_view name = "") {
   for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
@@ -69,8 +68,7 @@ NodeId TargetBy(const ObjectGraph& graph, NodeId node, EdgeKind kind,
   return kNoNode;
 }
 
-// The name of the file whose code a frame runs, without folders; empty: it is
-// not known.
+// The file name of a frame's code, without folders; empty if it is unknown.
 std::string FileOfFrame(const ObjectGraph& graph, NodeId frame) {
   const NodeId code = TargetBy(graph, frame, EDGE_CODE);
   if (code == kNoNode) return "";
@@ -148,7 +146,7 @@ std::string EdgeText(const ObjectGraph& graph, uint32_t edge) {
     case EDGE_KEY:
       return "key";
     case EDGE_VALUE: {
-      // The key knows its type: 38 is not '38'.
+      // The key's type matters: 38 is not '38'.
       const NodeId key = KeyOf(graph, edge);
       if (key != kNoNode) return absl::StrCat("[", KeyText(graph, key), "]");
       if (name.empty()) return "value";

@@ -65,7 +65,7 @@ absl::Status CheckSection(absl::string_view file, const IndexSection& section,
   return absl::OkStatus();
 }
 
-// What a whole file ends with. Its table is not looked at.
+// The end of a file. Does not check the table.
 absl::StatusOr<IndexTail> ReadTail(absl::string_view file) {
   if (!absl::StartsWith(file, kIndexMagic)) {
     if (file.size() >= kMagicBytes &&
@@ -144,7 +144,7 @@ absl::StatusOr<absl::Span<const IndexSection>> ReadTable(
 }
 
 absl::StatusOr<DumpStamp> StampOf(const std::string& path) {
-  // A pipe would lose its writer by being opened here.
+  // Opening a pipe here would break its writer.
   struct stat info;
   if (path == "-" ||
       (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))) {

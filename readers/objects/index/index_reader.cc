@@ -34,18 +34,19 @@ absl::Status Check(bool is_right, absl::string_view name) {
       absl::StrCat("expected a graph, found ", name, " that do not fit it"));
 }
 
-// So many, all below `limit`, or kNone where that may be.
+// Whether there are `count` items, each below `limit`, or kNone if that is
+// allowed.
 bool AreBelow(const GrownArray<uint32_t>& items, size_t count, uint64_t limit,
               bool may_be_none = false) {
-  // One higher, none is 0. No loop here ends early: most arrays are right, and
-  // the compiler makes vectors of it.
+  // Adding 1 turns kNone into 0. The loops here do not stop early: most arrays
+  // are valid, and the compiler vectorises them.
   const uint32_t more = may_be_none ? 1 : 0;
   uint32_t most = 0;
   for (const uint32_t item : items) most = std::max(most, item + more);
   return items.size() == count && (count == 0 || most < limit + more);
 }
 
-// From 0 up to `last`; none is below the one before it.
+// Whether items ascend from 0 to `last`.
 bool AreBounds(const GrownArray<uint32_t>& items, size_t count, uint64_t last) {
   if (items.size() != count || items[0] != 0 || items[count - 1] != last) {
     return false;
@@ -55,7 +56,7 @@ bool AreBounds(const GrownArray<uint32_t>& items, size_t count, uint64_t last) {
   return rises;
 }
 
-// Nodes that rise, each once.
+// Whether these are ascending node numbers, without duplicates.
 bool AreSomeNodes(const GrownArray<uint32_t>& items, size_t nodes) {
   return AreBelow(items, items.size(), nodes) &&
          std::adjacent_find(items.begin(), items.end(),
@@ -128,7 +129,7 @@ absl::Status CheckGraph(const GraphArrays& graph, size_t types) {
   return Check(AreDetails(graph), "values");
 }
 
-// What a node retains has its own size in it.
+// A retained size includes the node's own size.
 bool AreRetained(const GraphArrays& graph,
                  const GrownArray<uint64_t>& retained) {
   if (retained.size() != graph.sizes.size()) return false;
@@ -138,14 +139,15 @@ bool AreRetained(const GraphArrays& graph,
     const uint64_t size = graph.sizes[node] != GraphArrays::kLargeSize
                               ? graph.sizes[node]
                               : graph.large_sizes[large++];
-    are_right &= retained[node] - size <= kMaxSizeBytes;  // below 0: far above
+    // A smaller value wraps and is too large.
+    are_right &= retained[node] - size <= kMaxSizeBytes;
   }
   return are_right;
 }
 
-// Of a graph that has so many types. A node or a reference that any array names
-// is there, and each part of an array is within it. Linear in time; takes no
-// memory. Fails with the array that is wrong.
+// Checks a graph with this number of types: every node and reference that an
+// array names exists, and each part of an array is within it. Takes linear time
+// and no memory. Fails with the name of the invalid array.
 absl::Status CheckArrays(const GraphArrays& graph, size_t types,
                          const StoredFindings& findings) {
   RETURN_IF_ERROR(CheckGraph(graph, types));
@@ -169,13 +171,14 @@ absl::Status CheckArrays(const GraphArrays& graph, size_t types,
                "retained sizes of types");
 }
 
-// An object has some 60 bytes in an index, and one byte of a dump at most 256
-// objects: see dump_loader.cc.
+// An object takes some 60 bytes in an index, and a byte of a dump has at most
+// 256 objects: see dump_loader.cc.
 constexpr uint64_t kMostIndexBytes = uint64_t{64} << 20;
 constexpr uint64_t kMostIndexRatio = 256 * 64;
 
-// Why an index cannot be trusted; empty: it can. Its answers stand for the
-// dump's, so only those may write it who may write the dump, or this process.
+// Why an index cannot be trusted; empty: it can. Its results replace the
+// dump's, so only users who may write the dump, or this process, may have
+// written it.
 absl::string_view Distrust(const struct stat& info, const DumpStamp& stamp) {
   if (!S_ISREG(info.st_mode)) return "expected a plain file";
   if (info.st_uid != geteuid() && info.st_uid != 0 &&
@@ -192,8 +195,8 @@ absl::string_view Distrust(const struct stat& info, const DumpStamp& stamp) {
   return "";
 }
 
-// The bytes of an index. A file whose owner could change it after it was
-// checked is copied; others are mapped.
+// The bytes of an index. If the owner could change the file after the check, it
+// is copied; otherwise it is mapped.
 class IndexBytes {
  public:
   IndexBytes() = default;
@@ -204,7 +207,7 @@ class IndexBytes {
   IndexBytes& operator=(const IndexBytes&) = delete;
 
   absl::Status Read(const std::string& path, const DumpStamp& stamp) {
-    // A FIFO would wait for its writer.
+    // Opening a FIFO would wait for its writer.
     const int fd =
         open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
@@ -241,7 +244,7 @@ class IndexBytes {
     return is_ours ? absl::OkStatus() : Copy(fd);
   }
 
-  // Where the file became shorter, zeros are left: no index ends in them.
+  // If the file became shorter, zeros remain: no index ends with them.
   absl::Status Copy(int fd) {
     FdSource source(fd);
     for (size_t done = 0; done < size_;) {
@@ -258,7 +261,7 @@ class IndexBytes {
   size_t size_ = 0;
 };
 
-// Hands out the arrays of an index.
+// Reads the arrays of an index.
 struct ArrayReader {
   const absl::string_view file;
   const absl::Span<const IndexSection> sections;
@@ -298,7 +301,7 @@ std::unique_ptr<ObjectGraph> GraphOf(const ObjectsIndex& index,
   if (index.has_end()) facts.end = index.end();
   facts.lost_references = index.lost_references();
   facts.has_root = index.has_root();
-  // A graph has that of id 0 from the start.
+  // A graph starts with the type of id 0.
   for (int i = 1; i < index.type_size(); ++i) graph->AddType(index.type(i));
   graph->TakeArrays(std::move(arrays));
   return graph;

@@ -12,7 +12,7 @@ class IndexWriter {
   IndexWriter(ObjectAnalysis* analysis, ByteSink* sink)
       : analysis_(*analysis), graph_(analysis->graph()), sink_(sink) {}
 
-  // Makes one finding after the other: each takes memory.
+  // Computes one result after the other, as each takes memory.
   absl::Status Write(const DumpStamp& stamp) {
     Append(kIndexMagic);
     graph_.arrays().ForEach([this](uint32_t number, const auto* array) {

@@ -17,12 +17,12 @@
 namespace pymemrun {
 namespace {
 
-// Null: no index can be used, which has been said where it matters.
+// Returns null if no index can be used, and has printed why if that matters.
 std::unique_ptr<ObjectAnalysis> ByIndex(const std::string& path,
                                         const std::string& index, bool is_named,
                                         const Console& console) {
   const auto stamp = StampOf(path);
-  if (!stamp.ok()) return nullptr;  // the loader says it
+  if (!stamp.ok()) return nullptr;  // the loader prints it
   auto opened = OpenIndex(index, *stamp);
   if (opened.ok()) return *std::move(opened);
   if (is_named || !absl::IsNotFound(opened.status())) {

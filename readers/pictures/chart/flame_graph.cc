@@ -32,8 +32,8 @@ constexpr char kStyle[] =
     "#reset{cursor:pointer}\n"
     "</style>\n";
 
-// The user's own code is warm, libraries and imports are cool and pale. A
-// colour is the same for the same name.
+// Own code has warm colours; libraries and imports have cool, pale ones. Equal
+// names have equal colours.
 std::string ColorOf(const Place& place, absl::string_view name) {
   uint32_t hash = 2166136261;
   for (const char c : name) {
@@ -51,8 +51,8 @@ std::string ColorOf(const Place& place, absl::string_view name) {
                          110 + hash / 50 % 110, 50 + hash / 5500 % 60);
 }
 
-// A label, or as much of its function as fits, as the script has it: a place is
-// shown whole, or not at all.
+// A label, or as much of its function as fits. As in the script, a place is
+// shown whole or not at all.
 std::string Fitting(const std::string& label, double width) {
   const int room = static_cast<int>((width - 6) / kLetter);
   if (room < 3) return "";
@@ -104,7 +104,7 @@ void PrintBox(const Box& box, TreeUnit unit, const FlameTexts& texts,
       XmlText(Fitting(box.shown, box.share * kPlotWidth))));
 }
 
-// Callers first, those of one caller by size.
+// Callers first; children of one caller by size.
 std::vector<Box> BoxesOf(const PlaceTree& tree) {
   const auto& nodes = tree.nodes();
   const double total = nodes[0].bytes;
@@ -113,7 +113,7 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
   if (total <= 0) return boxes;
   std::vector<Place> places = {{}};
   std::vector<absl::string_view> paths;
-  // Where the next child of each begins.
+  // The start of the next child of each box.
   std::vector<double> next(nodes.size(), 0.0);
   for (const uint32_t id : tree.Ordered(kMostBoxes)) {
     const PlaceTree::Node& node = nodes[id];

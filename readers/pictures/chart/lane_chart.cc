@@ -17,7 +17,7 @@ constexpr PlotLayout kLayout = {
     .width = 960, .left = 170, .top = 92, .height = 150};
 constexpr double kLanesTop = kLayout.top + kLayout.height + 60;
 constexpr size_t kMostMarks = 12, kMostMarkLabel = 18, kMostLaneLabel = 22;
-// Of what holds 1 of a bar's height, at least so much is drawn.
+// The least height of a bar that is not empty.
 constexpr double kLeastBar = 1.2;
 
 class LanePrinter {
@@ -34,7 +34,8 @@ class LanePrinter {
 
  private:
   static PlotExtent ExtentOf(const LaneChart& chart);
-  // Of a lane, and of the space below it. What is beside a lane is close to it.
+  // The height of a lane and the space below it. A lane that belongs to the one
+  // above is close to it.
   double HeightOf(const LaneChart::Lane& lane) const {
     return lane.beside ? std::round(pitch_ * 0.5) : pitch_ - 3;
   }
@@ -104,7 +105,7 @@ void LanePrinter::Print() {
   plot_.Print("</svg>\n");
 }
 
-// What is not known goes on as it was.
+// Unknown values continue the last one.
 void LanePrinter::PrintRss() const {
   std::string path;
   double before = -1;
@@ -138,7 +139,7 @@ void LanePrinter::PrintMarks() const {
         "<g class=\"mark\"><title>%s</title><line x1=\"%.1f\" y1=\"%.1f\" "
         "x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-dasharray=\"3 3\"/>",
         XmlText(mark.text), x, kLayout.top - 4, x, LanesBottom(), kSoft));
-    // A label that would lie on the one before is left to the tooltip.
+    // A label that would overlap the one before is only in the tooltip.
     const std::string label = ShortTerminalText(mark.text, kMostMarkLabel);
     const double width = 7.5 * static_cast<double>(ColumnsOf(label));
     const double left =
@@ -152,7 +153,7 @@ void LanePrinter::PrintMarks() const {
   }
 }
 
-// Lines of this width; 0: areas.
+// `width`: of lines; 0: draws areas.
 void LanePrinter::PrintPaths(
     const std::map<std::pair<uint32_t, bool>, std::string>& paths,
     double width) const {
@@ -165,8 +166,9 @@ void LanePrinter::PrintPaths(
   }
 }
 
-// What ran is above, what it brought below it; one alone takes all of the lane.
-// Of a long label the end is kept: there names of threads differ.
+// Draws what ran above, and what memory it added below; if there is only one of
+// these, it takes the whole lane. A long label keeps its end, where names of
+// threads differ.
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
   const double height = HeightOf(lane);
   const double bottom = top + height;

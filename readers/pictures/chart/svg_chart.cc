@@ -48,7 +48,7 @@ class ChartPrinter {
 
   const TimeChart& chart_;
   const SvgPlot plot_;
-  std::vector<std::pair<double, double>> numbers_;  // where they stand
+  std::vector<std::pair<double, double>> numbers_;  // their positions
 };
 
 PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
@@ -75,7 +75,7 @@ PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
 void ChartPrinter::PrintLayers() const {
   std::vector<double> base(chart_.time_us.size());
   for (const auto& layer : chart_.layers) {
-    std::string back;  // along the lower edge, from the right
+    std::string back;  // along the lower edge, from right to left
     std::string path;
     for (size_t i = 0; i < base.size(); ++i) {
       const size_t from_right = base.size() - 1 - i;
@@ -132,7 +132,7 @@ void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
   PrintNumber(x, y - 6, mark.text);
 }
 
-// Above points and numbers near it.
+// Moves above points and numbers nearby.
 void ChartPrinter::PrintNumber(double x, double y, const std::string& text) {
   for (const TimeChart::Mark& other : chart_.marks) {
     const double other_y = plot_.Y(other.bytes) - 6;
@@ -156,7 +156,7 @@ void ChartPrinter::PrintNumber(double x, double y, const std::string& text) {
                   text);
 }
 
-// Lines, layers from the top of the stack down, numbers.
+// Lists lines, then layers from the top down, then numbers.
 void ChartPrinter::PrintLegend() const {
   const PlotLayout& layout = plot_.layout();
   double y = layout.legend_top();
@@ -197,7 +197,7 @@ TimeChart::Layer LayerOf(const Series& series, absl::string_view color,
     layer.bytes.push_back(std::max(value, 0.0));
   }
   layer.detail = PeakText(std::max(series.Peak(), 0.0));
-  if (lowest <= -1) {  // not a rounding error
+  if (lowest <= -1) {  // more than a rounding error
     absl::StrAppend(&layer.detail, ", least ", HumanBytes(lowest));
   }
   return layer;
@@ -235,7 +235,7 @@ void TimeChart::AddLayers(const Curves& curves) {
     if (part.is_lowest || part.color.empty()) continue;
     layers.push_back(LayerOf(part, part.color));
   }
-  // Of a damaged run there may be fewer values than moments.
+  // A damaged run may have fewer values than moments.
   for (Layer& layer : layers) layer.bytes.resize(curves.time_us.size());
 }
 

@@ -36,14 +36,14 @@ ByteUnit UnitFor(double highest) {
   return {1024.0, "KiB"};
 }
 
-// "0.25", "1000": no more digits than the step between ticks has.
+// "0.25", "1000": with the digits that the step between ticks needs.
 std::string TickText(double value, double step) {
   const int digits =
       std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 9);
   return absl::StrFormat("%.*f", digits, value);
 }
 
-// Also below 0, if something is there.
+// Includes negative ticks if there are negative values.
 std::vector<double> ByteTicks(double lowest, double highest, double unit) {
   std::vector<double> ticks = RoundTicks(highest - lowest, unit, 6);
   const double step = ticks[1];
@@ -180,7 +180,7 @@ void SvgPlot::PrintLegendRow(double y, absl::string_view swatch,
   output_.Append("</g>\n");
 }
 
-// In thousandths of the font's size.
+// Widths in thousandths of the font's size.
 double TextWidth(absl::string_view text, double font) {
   double width = 0;
   while (!text.empty()) {
@@ -202,7 +202,7 @@ double TextWidth(absl::string_view text, double font) {
 }
 
 std::string XmlText(absl::string_view text) {
-  // Line ends are for tooltips; control characters have no place in XML.
+  // Line ends are for tooltips; XML forbids other control characters.
   std::string safe;
   for (size_t begin = 0;;) {
     const size_t end = text.find('\n', begin);

@@ -15,12 +15,12 @@ namespace {
 constexpr TreemapArea kWhole = {12, 64, 1176, 660};
 constexpr double kMapWidth = 1200, kLegendRow = 24, kMapLetter = 6.9;
 constexpr double kFont = 12, kTitleRow = 17, kEdge = 2;
-constexpr double kLeast = 3;  // a box is at least so wide and high
+constexpr double kLeast = 3;  // least width and height of a box
 constexpr size_t kMostMapLetters = 500;
 constexpr size_t kMostTitle = 200, kFewestLetters = 4;  // of a label in a box
 constexpr int kSizeLetters = 8;                         // "29.4 MiB"
 
-// What is left of a box for those within: below its title, if that fits.
+// The area for the children: below the title, if that fits.
 TreemapArea Inside(const TreemapArea& area) {
   const bool has_title =
       area.width >= kSizeLetters * kMapLetter + 8 && area.height >= 30;
@@ -29,15 +29,15 @@ TreemapArea Inside(const TreemapArea& area) {
           std::max(area.height - top - kEdge, 0.0)};
 }
 
-// How far from a square the worst of a row's boxes is, which stands along
-// `side`; areas add up to `sum`.
+// How far the worst box of a row along `side` is from a square; areas add up to
+// `sum`.
 double Worst(double least, double most, double sum, double side) {
   const double square = sum * sum, edge = side * side;
   return std::max(edge * most / square, square / (edge * least));
 }
 
-// Fills `left` with boxes of these areas, the largest first, row by row, each
-// row as long as its boxes come nearer to squares (Bruls, Huizing, van Wijk:
+// Fills `left` with boxes of these areas, the largest first, row by row. A row
+// is extended while its boxes come nearer to squares (Bruls, Huizing, van Wijk:
 // Squarified Treemaps, 2000).
 std::vector<TreemapArea> Squarified(absl::Span<const double> areas,
                                     TreemapArea left) {
@@ -54,7 +54,8 @@ std::vector<TreemapArea> Squarified(absl::Span<const double> areas,
     }
     const double depth = side > 0 ? sum / side : 0;
     double at = 0;
-    const bool stands = left.width >= left.height;  // the row, as a column
+    // The row is placed as a column.
+    const bool stands = left.width >= left.height;
     for (size_t i = begin; i < end; ++i) {
       const double length = depth > 0 ? areas[i] / depth : 0;
       placed.push_back(stands
@@ -73,7 +74,7 @@ std::vector<TreemapArea> Squarified(absl::Span<const double> areas,
   return placed;
 }
 
-// Places the boxes `children` within their parent's.
+// Places the boxes of children within that of their parent.
 void PlaceChildren(const Treemap& map, uint32_t parent,
                    std::vector<uint32_t> children,
                    std::vector<TreemapArea>* areas) {
@@ -82,7 +83,7 @@ void PlaceChildren(const Treemap& map, uint32_t parent,
   for (const uint32_t child : children) own -= map.boxes[child].weight;
   const double unit =
       inside.width * inside.height / std::max(map.boxes[parent].weight, 1e-9);
-  // The parent stands for its own weight here.
+  // Here the parent takes the area of its own weight.
   if (own > 0) children.push_back(parent);
   const auto weight = [&](uint32_t box) {
     return box == parent ? own : map.boxes[box].weight;
@@ -100,7 +101,7 @@ void PlaceChildren(const Treemap& map, uint32_t parent,
   }
 }
 
-// As much of a label as has room; empty: too little of it.
+// As much of a label as fits; empty if that is too little.
 std::string Cut(const std::string& label, double width) {
   std::string cut = CutToColumns(label, kMostTitle);
   for (size_t columns = ColumnsOf(cut); TextWidth(cut, kFont) > width;) {
@@ -110,8 +111,8 @@ std::string Cut(const std::string& label, double width) {
   return cut;
 }
 
-// What stands at a box's top: its size, and a label for which there is room
-// behind that, or below it in a box that has none within.
+// The title of a box: its size, and a label if it fits after the size, or below
+// it in a box without children.
 struct Title {
   std::string first, second;
 };
@@ -167,7 +168,8 @@ void PrintHead(const Treemap& map, double height, OutputBuffer* output) {
       kWhole.x, XmlText(map.title), kWhole.x, kSoft, XmlText(map.subtitle)));
 }
 
-// Beside each other, in as many rows as they need. Gives where they end.
+// Prints entries side by side, in as many rows as needed. Returns the lower
+// end.
 double PrintLegend(const Treemap& map, double y, OutputBuffer* output) {
   double x = kWhole.x;
   for (const Treemap::Group& group : map.groups) {

@@ -10,7 +10,7 @@
 namespace pymemrun {
 namespace {
 
-// Shares of one piece differ by less.
+// The largest difference of shares within one piece.
 constexpr float kSameShare = 0.125;
 
 bool CanJoin(const LaneLevels::Piece& before, const LaneLevels::Piece& piece) {
@@ -158,7 +158,7 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
   }
 }
 
-// In columns.
+// Times are in columns.
 void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
                          uint32_t name) {
   LaneTally& tally = states_[track - 1].busy;
@@ -192,7 +192,7 @@ void LaneLevels::AddPiece(uint32_t track, const Piece& piece) {
   Join(piece, &lanes_[track - 1].pieces);
 }
 
-// What own code calls is its own doing.
+// Own code includes the library code that it calls.
 void LaneLevels::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
   if (track == 0) return;
   PassTo(track, time_us);
@@ -251,7 +251,7 @@ void LaneLevels::Finish() {
   }
 }
 
-// Pieces that lie in one of the new columns are added up there.
+// Pieces within one new column are added up.
 std::vector<LaneLevels::Piece> Coarser(
     const std::vector<LaneLevels::Piece>& pieces, uint32_t factor) {
   std::vector<LaneLevels::Piece> result;

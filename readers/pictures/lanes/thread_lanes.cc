@@ -18,14 +18,15 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kMostColors = 12;
-// Colours of functions where others mean running and sleeping: no green, no
-// orange, no dark red.
+// Colours of functions, if other colours mean running and sleeping: no green,
+// orange or dark red.
 constexpr absl::string_view kBesideStates[kMostColors] = {
     "#4e79a7", "#b07aa1", "#76b7b2", "#ff9da7", "#7b66d2", "#9c755f",
     "#a0cbe8", "#d37295", "#499894", "#d4a6c8", "#1f5f8b", "#fabfd2"};
-// Of a bar: memory comes in spikes that a single column would hide.
+// The width of a bar: a single column would hide spikes of memory.
 constexpr uint32_t kBarColumns = 3;
-// Of all time, and of all memory, that a function is to have a colour for.
+// The least share of all time, or of all memory, for which a function gets a
+// colour.
 constexpr double kLeastShare = 0.001;
 
 class LaneDrawing {
@@ -62,17 +63,17 @@ class LaneDrawing {
   const LaneLevels& levels_;
   const size_t most_;
   LaneChart chart_;
-  std::vector<size_t> shown_, others_;  // lanes, by their places
-  // Of each lane: those beside it, in their order.
+  std::vector<size_t> shown_, others_;  // indexes of lanes
+  // For each lane, those below it, in their order.
   std::vector<std::vector<size_t>> beside_;
   std::vector<uint32_t> colors_;       // by name
-  size_t free_colors_ = 0;             // so many were given to names
-  bool has_chosen_ = false;            // some have their source's
+  size_t free_colors_ = 0;             // how many were assigned to names
+  bool has_chosen_ = false;            // some are set by their source
   double all_us_ = 0, all_bytes_ = 0;  // of all lanes that are kept
-  double most_bytes_ = 0;              // in one column of one lane
+  double most_bytes_ = 0;              // in one column of a lane
 };
 
-// Threads by what is known best of them; tracks beside them go along.
+// Chooses threads by the best known figure; the tracks below them go with them.
 void LaneDrawing::Choose() {
   const auto& lanes = levels_.lanes();
   std::vector<uint64_t> beside_us(lanes.size());  // of a thread's other tracks
@@ -117,7 +118,7 @@ bool LaneDrawing::IsSeen(const LaneLevels::Name& name) const {
          name.grown_bytes > kLeastShare * all_bytes_;
 }
 
-// By the time that threads were in them, or else by memory.
+// By the time that threads spent in them, or otherwise by memory.
 std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
   const auto& names = levels_.names();
   std::vector<uint32_t> order;
@@ -126,11 +127,11 @@ std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
   }
   const bool by_time = chart_.has_pieces || chart_.has_beside;
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    // What is beside threads comes first, and has a colour in any case.
+    // Tracks below threads come first, and always have a colour.
     const bool a_beside = names[a].kind == SliceName::kOther;
     const bool b_beside = names[b].kind == SliceName::kOther;
     if (a_beside != b_beside) return a_beside;
-    if (a_beside) return a < b;  // as its sources have it
+    if (a_beside) return a < b;  // in the order of the source
     return by_time ? names[a].busy_us > names[b].busy_us
                    : names[a].grown_bytes > names[b].grown_bytes;
   });
@@ -143,7 +144,7 @@ void LaneDrawing::AddKey(uint32_t color, std::string label,
       {color, std::move(label), DetailOf(name.busy_us, name.grown_bytes)});
 }
 
-// kOtherColor, which is 0, once all are used.
+// Returns kOtherColor, which is 0, once all are used.
 uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
   if (name.color.empty()) {
     if (free_colors_ == kMostColors) return LaneChart::kOtherColor;
@@ -204,7 +205,7 @@ std::string LaneDrawing::DetailOf(uint64_t busy_us, double grown_bytes) const {
   return text;
 }
 
-// What took longest comes first.
+// The longest come first.
 std::string LaneDrawing::DetailOf(const Lane& lane) const {
   if (lane.of_lane == 0) return DetailOf(lane.busy_us, lane.grown_bytes);
   auto parts = lane.by_name;
@@ -254,7 +255,8 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
   return drawn;
 }
 
-// What tells most of the thread: its own, or else the first one beside it.
+// The lane that says most about the thread: its own, or else the first one
+// below it.
 const LaneLevels::Lane& LaneDrawing::MainLane(size_t thread) const {
   const bool has_own = chart_.has_pieces || chart_.has_bars;
   return levels_
@@ -262,7 +264,7 @@ const LaneLevels::Lane& LaneDrawing::MainLane(size_t thread) const {
                                                   : beside_[thread].front()];
 }
 
-// How many of the others ran: a bar each column.
+// How many of the other threads ran: a bar for each column.
 LaneChart::Lane LaneDrawing::DrawOthers() const {
   std::vector<double> running(LaneChart::kColumns);
   uint64_t busy_us = 0;
@@ -319,8 +321,8 @@ void LaneDrawing::SetTexts() {
                   chart_.has_pieces ? "" : "; colour: your function");
 }
 
-// Of a thread, and of what is beside it. Where that is all that the run knows
-// it has the thread's name.
+// The lanes of a thread and below it. If the run knows only a lane below, it
+// gets the thread's name.
 void LaneDrawing::AddLanes(size_t thread) {
   const auto& lanes = levels_.lanes();
   bool is_named = chart_.has_pieces || chart_.has_bars;

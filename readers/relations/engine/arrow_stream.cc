@@ -14,11 +14,10 @@ namespace pymemrun {
 namespace {
 
 constexpr int64_t kNullable = 2;  // of ArrowSchema::flags
-// A batch ends where one of its columns has more text: offsets have 31 bits.
+// A batch ends when a column has more text than this: offsets have 31 bits.
 constexpr size_t kBatchText = 64 << 20;
 
-// Arrow's text is UTF-8: other bytes stand as \xff, as CSV and tuples have
-// them.
+// Arrow's text is UTF-8: other bytes become \xff, as in CSV and tuples.
 void AppendAsUtf8(absl::string_view text, std::string* out) {
   while (!text.empty()) {
     const Rune rune = FirstRune(text);
@@ -186,7 +185,7 @@ class Stream {
     ExportSchema(*relation_, schema);
     return 0;
   }
-  // A released array is the end.
+  // A released array marks the end.
   int Next(ArrowArray* batch) {
     const auto columns = relation_->columns();
     std::vector<std::unique_ptr<ColumnData>> cells(columns.size());

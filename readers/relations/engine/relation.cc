@@ -15,7 +15,7 @@ struct RunRelation {
 };
 using OpenCursor = std::function<std::unique_ptr<RowCursor>(Relation*)>;
 
-// What of each run is found, one behind the other.
+// Joins the rows of several runs.
 class JoinedCursor final : public RowCursor {
  public:
   JoinedCursor(absl::Span<const RunRelation> runs, int run_column,

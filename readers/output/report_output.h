@@ -48,7 +48,7 @@ class ReplacedFile final : public ByteSink {
 
   std::string path_;
   mode_t mode_ = 0600;
-  std::string temporary_path_;  // empty: there is none
+  std::string temporary_path_;  // empty: no file yet
   bool is_there_ = false;
   bool is_plain_ = true;  // it does not exist, or is a plain file
   struct stat there_ = {};

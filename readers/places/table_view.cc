@@ -98,7 +98,7 @@ bool IsCalled(const Table::Heading& heading, absl::string_view name) {
 }
 
 // The column with this name, or else the first one with this title; nothing if
-// there is none.
+// the table has neither.
 std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
   for (size_t i = 0; i < table.headings.size(); ++i) {
     if (table.headings[i].name == name) return i;

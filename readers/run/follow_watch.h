@@ -24,8 +24,8 @@ inline bool RunIsDead(const Header& header) {
   return StateOf(header) == RunState::kDead;
 }
 
-// Reads the header from the start of the file at `fd`; empty if there is none
-// yet.
+// Reads the header from the start of the file at `fd`; empty if it has no
+// header yet.
 Header HeaderOf(int fd);
 
 // Waits while the file at `fd` will soon be complete: its program is over, and

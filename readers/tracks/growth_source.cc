@@ -62,7 +62,7 @@ class GrowthTracks final : public ReplayVisitor {
   absl::flat_hash_map<uint32_t, uint32_t> names_;  // by stack
 };
 
-// The innermost frame of own code; library code if there is none.
+// The innermost frame of own code; without one it is library code.
 uint32_t GrowthTracks::NameOf(uint32_t stack) {
   uint32_t& number = names_[stack];
   if (number != 0) return number;

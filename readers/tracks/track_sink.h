@@ -38,7 +38,7 @@ struct SliceEnd {
   uint64_t ran_us = 0, wanted_cpu_us = 0;
   bool is_estimated = false;  // only its length is known, not its start
   // The part of its time that counts in a picture. The rest belongs to
-  // `rest_name`, of which only the sum is known; 0: to none.
+  // `rest_name`, whose sum alone is known; 0: to no name.
   double share = 1;
   uint32_t rest_name = 0;
 };

@@ -26,7 +26,7 @@ uint64_t Between(uint64_t a, uint64_t b, uint64_t bytes) {
   return std::clamp(bytes, std::min(a, b), std::max(a, b));
 }
 
-// For each reading, the next known RSS from it on; 0: there is none.
+// For each reading, the next known RSS from it on; 0: it was not read.
 std::vector<uint64_t> NextRss(const std::vector<MemoryReading>& readings) {
   std::vector<uint64_t> next(readings.size());
   uint64_t rss_bytes = 0;

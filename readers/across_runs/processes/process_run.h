@@ -26,8 +26,8 @@ struct ProcessGrowth {
 
 // `curves` are by kWorkLine at these moments; `rss` are the readings. A process
 // that loads what it needs grows without a leak. So the time starts when half
-// of the highest bytes of imports were there, or nine tenths. It is enough that
-// one line grew all the time: its blocks may use memory that RSS had before.
+// of the highest bytes of imports were there, or nine tenths. It is enough if a
+// single line grew all the time: its blocks may use memory that RSS had before.
 ProcessGrowth FindGrowth(const PlaceCurves& curves, const EvenSteps& steps,
                          const std::vector<MemoryStep>& rss);
 

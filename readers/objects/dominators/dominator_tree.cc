@@ -199,7 +199,7 @@ bool DominatorTree::IsWithin(uint32_t node, uint32_t dominator) const {
 }
 
 void DominatorTree::Retain(std::vector<uint64_t>* sizes) const {
-  // Leaves first: they add to nobody but their dominator, which is an inner
+  // Leaves first: they add only to their dominator, which is an inner
   // node.
   for (uint32_t node = 0; node < dominators_.size(); ++node) {
     if (!is_inner_[node] && dominators_[node] != kNone) {

@@ -41,7 +41,7 @@ class RootChains {
   explicit RootChains(const ObjectGraph& graph,
                       absl::Span<const uint32_t> last_edges = {});
   Chain To(NodeId node);
-  // The last edge of the node's chain; kNoChainEdge: there is none.
+  // The last edge of the node's chain; kNoChainEdge: it has no chain.
   static constexpr uint32_t kNoChainEdge = ~uint32_t{0};
   uint32_t LastEdgeTo(NodeId node);
 

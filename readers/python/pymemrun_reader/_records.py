@@ -26,21 +26,21 @@ class Row(NamedTuple):
     module: str
     rss_exact: bool
     stack: int  # for Run.stack(); 0 without --stacks
-    # What the thread did to RSS since its row before; None: page faults were not recorded.
+    # The thread's change of RSS since its row before; None: page faults were not recorded.
     thread_drss_bytes: Optional[int]
-    # Of a RETURN that knows its CALL, see --min-call-drss; else None.
+    # Only a RETURN that knows its CALL has these, see --min-call-drss; otherwise None.
     call_event: Optional[int]  # the CALL's number
     call_s: Optional[float]  # how long it took
     call_drss_bytes: Optional[int]  # change of RSS since the CALL
-    call_thread_drss_bytes: Optional[int]  # what the thread did of it; None as above
+    call_thread_drss_bytes: Optional[int]  # the thread's part of it; None as above
 
 
 class Allocation(NamedTuple):
     """A block that was allocated."""
     time_s: float
     address: int
-    size_bytes: int  # as it was asked for
-    weight: float  # it stands for so many; 1.0 where all are recorded; 0.0 for mremap: the weight stays that of what was moved
+    size_bytes: int  # the size requested
+    weight: float  # blocks that it stands for; 1.0 if all are recorded; 0.0 for mremap: what was moved keeps its weight
     allocator: str  # obj, mem, raw: CPython's domains; malloc, mmap, mremap: C code's
     thread: str
     stack: int  # for Run.stack()
@@ -73,11 +73,11 @@ class Page(NamedTuple):
     thread: str
     stack: int  # for Run.stack()
     inferred: bool  # the stack is not that of the moment
-    weight: int  # each that came stands for so many; 1 where all are recorded
+    weight: int  # pages that each page stands for; 1 if all are recorded
 
 
 class Mark(NamedTuple):
-    """A label that the program put there by pymemrun.mark()."""
+    """A label that the program set with pymemrun.mark()."""
     time_s: float
     label: str
     thread: str
@@ -91,11 +91,11 @@ class Gil(NamedTuple):
     thread: str
     gil: Optional[int]  # 1: the main interpreter's; None: of a lock
     stack: int  # for Run.stack(); of waiter and holder
-    # Of taken, waiting and state: what the thread that took it last did until then; else None.
-    free_s: Optional[float]  # it has been free for so long; 0: that thread has it
-    pauses: Optional[int]  # so often it let go and took it again at once...
-    paused_s: Optional[float]  # ...and was without it for so long by that
-    by: Optional[str]  # of lock_taken and goes_on: the thread that let this one go on
+    # In taken, waiting and state: what the last thread to take it did until then; otherwise None.
+    free_s: Optional[float]  # how long it has been free; 0: that thread has it
+    pauses: Optional[int]  # how often the thread released it and took it again at once...
+    paused_s: Optional[float]  # ...and how long it was without it
+    by: Optional[str]  # in lock_taken and goes_on: the thread that let this thread go on
 
 
 class End(NamedTuple):
@@ -187,27 +187,27 @@ class TypeRows(List[TypeRow]):
 
 
 class References(Dict[Any, Any]):
-    """What DumpedObject.refs_as_dict is. A call gives the same, as it was a method once."""
+    """The value of DumpedObject.refs_as_dict. Calling it returns the same, as it was once a method."""
     def __call__(self) -> 'References':
         return self
 
 
 class WhatIf(NamedTuple):
-    """What the heap and RSS would lose. None: it is not known, and the last fields say why."""
+    """What the heap and RSS would lose. None: unknown; the last fields say why."""
     objects: int
     object_bytes: int  # their own
-    heap_bytes: Optional[int]  # their blocks, and what lies beside them
-    heap_unplaced_bytes: Optional[int]  # of these, what lies nobody knows where
+    heap_bytes: Optional[int]  # their blocks, with the blocks beside them
+    heap_unplaced_bytes: Optional[int]  # part of heap_bytes whose address is unknown
     rss_bytes: Optional[int]  # at the dump
-    rss_at_once_bytes: Optional[int]  # what would return as soon as the objects went
-    rss_alone_bytes: Optional[int]  # pages in which nothing else lies: the next five
+    rss_at_once_bytes: Optional[int]  # what would return as soon as the objects are freed
+    rss_alone_bytes: Optional[int]  # pages with nothing else in them: the next five fields add up to it
     rss_arena_bytes: Optional[int]
-    arenas: Optional[int]  # of CPython that would be empty
+    arenas: Optional[int]  # CPython's arenas that would be empty
     rss_mapped_bytes: Optional[int]
     rss_trimmed_bytes: Optional[int]  # the end of malloc's heap
     rss_kept_arena_bytes: Optional[int]
-    rss_malloc_bytes: Optional[int]  # malloc_trim(0) gives them back
-    rss_shared_bytes: Optional[int]  # pages in which other things lie, too
+    rss_malloc_bytes: Optional[int]  # malloc_trim(0) releases them
+    rss_shared_bytes: Optional[int]  # pages shared with other things
     heap_not_known: Optional[str]
     rss_not_known: Optional[str]
 

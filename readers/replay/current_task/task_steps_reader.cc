@@ -59,7 +59,7 @@ class StepWindow final : public IndexingVisitor {
   BesideSource source_;
   ReadSteps reader_;
   TaskTimeline timeline_;
-  // of tasks that are not done
+  // Of tasks that are not done.
   absl::flat_hash_map<uint32_t, uint32_t> functions_;
   // All steps between from_us_ and until_us_ are here. Steps that ended until
   // `read_us_` were read.

@@ -12,7 +12,8 @@
 namespace pymemrun {
 
 // Whether the run has the program's end. It lacks it if the program was killed
-// or still runs, or the file was cut. `footer` is empty if there is none.
+// or still runs, or the file was cut. `footer` is empty if the file has no
+// footer.
 bool SawEnd(const Footer& footer);
 // "the program's end", or else "the last record".
 absl::string_view NameOfEnd(const Footer& footer);

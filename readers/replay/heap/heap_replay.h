@@ -42,7 +42,7 @@ class MomentLooks {
         [](const Look& a, const Look& b) { return a.time_us > b.time_us; });
   }
   bool empty() const { return looks_.empty(); }
-  // When the next look is due; the largest number if there is none.
+  // When the next look is due; the largest number if no look is left.
   uint64_t next_us() const {
     return empty() ? std::numeric_limits<uint64_t>::max()
                    : looks_.back().time_us;

@@ -23,7 +23,7 @@ HeapMoment MomentOf(const HeapMoments& replay) {
   return {HeapMoment::kTime, replay.TimeOf(0)};
 }
 
-// "2.0 MiB in 1 mapping"; empty if there is none.
+// "2.0 MiB in 1 mapping"; empty if nothing is mapped.
 std::string SizeText(const HeapMoments& replay) {
   const HeapSums reserved = TotalsOf(replay.model(), replay.SumsAt(0)).reserved;
   if (reserved.recorded == 0) return "";

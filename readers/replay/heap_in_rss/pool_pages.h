@@ -12,7 +12,7 @@
 
 namespace pymemrun {
 
-// Resident bytes that one owner touched in a library's mappings.
+// Resident bytes that a single owner touched in a library's mappings.
 struct PoolPart {
   uint32_t owner;   // ResidentModel::owners()
   uint32_t mapper;  // MappingDef.id of the code that mapped it; 0: unknown

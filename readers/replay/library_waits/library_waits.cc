@@ -152,7 +152,7 @@ std::vector<WaitFinder::Sight> WaitFinder::SortedSights() const {
 void WaitFinder::Follow(const Sight& sight, Thread* thread) {
   Thread& state = *thread;
   const uint64_t time_us = sight.first_us;
-  // the call may go on
+  // The call may go on.
   if (sight.line != 0 && sight.line == state.call) return;
   // If it is uncertain, the line may have been in a C function at any time.
   const uint32_t line = sight.call != 0 ? sight.call : sight.line;

@@ -24,14 +24,14 @@ class PageMap {
     uint64_t begin, end;
   };
 
-  // Enough for 32 GiB of pages none of which can be joined with its neighbours.
+  // Enough for 32 GiB of pages if no two neighbours can be joined.
   static constexpr size_t kMaxRuns = size_t{1} << 23;
 
   explicit PageMap(size_t max_runs = kMaxRuns) : max_runs_(max_runs) {}
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
-  // Each returns an empty run (owner 0) if there is none. At: the run that
+  // Each returns an empty run (owner 0) if it finds no run. At: the run that
   // contains `page`. Before: the last run that starts below `page`. After: the
   // first run that ends above `page`.
   Run At(uint64_t page) const;

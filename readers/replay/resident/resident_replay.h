@@ -28,7 +28,7 @@ class ResidentReplay : public ReplayVisitor {
   // From now on tasks are told apart, by steps that were read before. `tasks`
   // must outlive it.
   void TellTasksApart(const TaskStepsReader* tasks) { tasks_ = tasks; }
-  // The label of a task by number; kNoTask if there is none.
+  // The label of a task by number; kNoTask for number 0.
   absl::string_view TaskLabel(uint32_t task) const;
   // The origin of an owner's bytes, with the task's name.
   Origin OriginOf(const PageOwner& owner) const;

@@ -140,6 +140,7 @@ class TextTable {
       CutWidest();
       return;
     }
+    // Stable: columns keep the table's order within each group.
     std::stable_partition(columns_.begin(), columns_.end(),
                           [](const Column& column) { return !column.is_name; });
     std::stable_partition(columns_.begin(), columns_.end(),
@@ -157,6 +158,8 @@ class TextTable {
         const Column& column = columns_[i];
         const std::string& cell = column.cells[r];
         const bool is_last = i + 1 == columns_.size();
+        // Numbers are right-aligned, names left-aligned; the last name is not
+        // padded.
         absl::StrAppend(&line, i == 0 ? "" : std::string(kGap, ' '),
                         !column.is_name && !column.is_key
                             ? PadLeft(cell, column.width)
@@ -200,6 +203,7 @@ class TextTable {
     return column;
   }
 
+  // Includes the gaps.
   size_t WidthOf(bool names) const {
     size_t width = 0;
     for (const Column& column : columns_) {
@@ -219,6 +223,8 @@ class TextTable {
   }
 
   // The first columns identify a row and have its size: they always stay.
+  // In order of how little is lost: titles, empty columns, shares, numbers,
+  // names.
   void Fit() {
     if (Width() <= terminal_.columns) return;
     for (Column& column : columns_) {
@@ -237,6 +243,7 @@ class TextTable {
     CutNames();
   }
 
+  // Takes a column from the widest text until the table fits.
   void CutWidest() {
     if (!terminal_.fits()) return;
     std::vector<size_t> widths;
@@ -285,6 +292,7 @@ class TextTable {
     return width;
   }
 
+  // From the right, but not lines and shares.
   void DropNumbers() {
     for (size_t i = columns_.size(); i-- > kKept;) {
       if (WidthOf(false) <= Room()) return;
@@ -340,6 +348,7 @@ class TextTable {
     }
   }
 
+  // The bar's cell is found by its heading, as columns were removed.
   void AddBar(size_t r, std::string* line) const {
     std::string bar;
     if (r > 0) {

@@ -63,6 +63,7 @@ uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   // Outwards to a known frame, and back.
   std::vector<uint32_t> path;
+  // Below a root stacks are not shared with other roots, so the budget applies.
   const uint64_t most = root == 0 ? UINT64_MAX : StepsLeft();
   uint32_t node = root;
   for (uint32_t at = stack;; at = index_.ParentStack(at)) {
@@ -70,6 +71,7 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
     if (found != known_.end()) {
       node = found->second;
       break;
+      // A caller is already in the tree: go on from its node.
     }
     if (path.size() == most) {
       node = DeeperFrames(root);
@@ -86,6 +88,8 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   return node;
 }
 
+// From the innermost frame outwards. Nothing is shared, so each frame costs a
+// step of the budget.
 uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
   uint32_t node = root;
   uint64_t steps = 0;
@@ -117,8 +121,10 @@ absl::string_view PlaceTree::ImportedBy(uint32_t stack) const {
 // itself if that is the same frame.
 uint32_t PlaceTree::FrameBelow(uint32_t node, uint32_t stack) {
   if (folds_imports_) {
+    // Below an import everything belongs to it.
     if (imports_.contains(node)) return node;
     const bool is_machinery = IsImportMachinery(index_.ResolveStack(stack));
+    // The frames of the import machinery above an import are left out.
     if (is_machinery && node != 0) return node;
     const absl::string_view library = ImportedBy(stack);
     if (!library.empty()) {
@@ -134,6 +140,8 @@ uint32_t PlaceTree::DeeperFrames(uint32_t parent) {
   return Child(parent, {{}, 0, kDeeperFramesName});
 }
 
+// Children have higher numbers than their parents: one pass from the last node
+// to the first.
 void PlaceTree::SumUp() {
   for (Node& node : nodes_) {
     node.bytes = node.self_bytes;
@@ -231,6 +239,7 @@ void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
     std::vector<std::string> frames;  // innermost first
     size_t bytes = 0;
     budget.BeginStack();
+    // From the innermost frame outwards, until the line or the budget is full.
     for (uint32_t at = id; at != 0; at = nodes_[at].parent) {
       if (bytes > kMaxLineBytes || !budget.HasRoom()) {
         frames.emplace_back("...");
@@ -373,6 +382,7 @@ class TreeWriter {
                    std::min({ColumnsOf(path), both - kLeastPart,
                              std::max(room / 2, left)}),
                    terminal_.unicode);
+    // The name takes what the path leaves.
     return absl::StrCat(CutToColumns(name, both - ColumnsOf(path)), "  ", path,
                         line);
   }

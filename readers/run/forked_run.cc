@@ -63,6 +63,7 @@ class ShiftedIds : public RecordVisitor {
     return base_.stacks != 0 || base_.threads != 0 || base_.mappings != 0;
   }
   template <typename Fact>
+  // Every fact whose message has a thread or a stack gets it shifted.
   Fact Shifted(const Fact& fact) const {
     Fact shifted = fact;
     if constexpr (requires { shifted.set_thread(1u); }) {
@@ -144,6 +145,7 @@ bool ShiftedIds::OnRows(const Row* rows, size_t count) {
 }
 
 const HeapEvent* ShiftedIds::Shifted(const HeapEvent* events, size_t count) {
+  // The first file's ids need no change, and no copy.
   if (!Shifts()) return events;
   events_.assign(events, events + count);
   for (HeapEvent& event : events_) {
@@ -158,7 +160,7 @@ bool ShiftedIds::OnHeap(const HeapEvent* events, size_t count) {
   return to_.OnHeap(Shifted(events, count), count);
 }
 
-// The most ancestors that are looked for.
+// The most ancestors that are read: a file could name itself.
 constexpr int kMostAncestors = 16;
 
 bool ReadFile(const std::string& path, RecordVisitor* visitor) {
@@ -186,6 +188,7 @@ class ForkFinder final : public RecordVisitor {
   bool OnRows(const Row*, size_t) override { return GoesOn(); }
   bool OnPages(const PageEntry*, size_t) override { return GoesOn(); }
   bool OnHeap(const HeapEvent*, size_t) override { return GoesOn(); }
+  // A later child may have the same pid: its fork is after this child's start.
   void OnFork(const Fork& fork) override {
     if (fork.child_pid() != child_.pid() || fork.time_us() > fork_us_) return;
     fork_us_ = fork.time_us();
@@ -210,17 +213,22 @@ class Ancestor final : public ShiftedIds {
   static void Inherit(const std::string& path, const Header& child,
                       int generation, ReplayVisitor* to,
                       DefinitionCounts* counts) {
+    // Only a forked process has blocks of its parent; exec starts anew.
     if (!child.forked() || generation >= kMostAncestors) return;
     for (const std::string& parent :
          ParentFiles(path, child.pid(), child.parent_pid())) {
       ForkFinder fork(child);
       if (!ReadFile(parent, &fork) || !fork.is_parent()) continue;
+      // Reads the parent's file twice: for the time of the fork, then for the
+      // blocks.
       Ancestor ancestor(parent, fork.fork_us(), generation, to, counts);
       ReadFile(parent, &ancestor);
       return;
     }
   }
 
+  // An ancestor may be forked itself: its own parent comes first, so that ids
+  // follow each other.
   void OnHeader(const Header& header) override {
     Inherit(path_, header, generation_ + 1, &to_, &counts());
     Begin();

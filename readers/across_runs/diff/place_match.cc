@@ -20,6 +20,7 @@ std::vector<absl::string_view> FilesOf(const RunIndex& index) {
   for (const CodeItem& item : FunctionsOf(index)) {
     if (files.empty() || files.back() != item.file) files.push_back(item.file);
   }
+  // Pages of files may be charged to mappings, whose names are paths, too.
   for (uint32_t id = 1; id <= index.mappings(); ++id) {
     files.push_back(index.MappingName(id));
   }
@@ -54,6 +55,7 @@ void PlaceMatch::MatchItems() {
   matches_ = MatchCode(before_.items, after_.items);
   before_.numbers.resize(before_.items.size());
   after_.numbers.resize(after_.items.size());
+  // The match in both directions.
   after_.others.assign(after_.items.size(), CodeMatch::kNone);
   for (uint32_t i = 0; i < matches_.size(); ++i) {
     before_.others.push_back(matches_[i].after);
@@ -67,7 +69,9 @@ void PlaceMatch::MatchItems() {
 // name.
 void PlaceMatch::MatchThreads(const RunIndex& before, const RunIndex& after) {
   absl::flat_hash_map<absl::string_view, std::vector<uint32_t>> named;
+  // From the last thread to the first, so that the first is taken first below.
   for (uint32_t id = static_cast<uint32_t>(after.threads()); id > 0; --id) {
+    // Only the last id of a renamed thread.
     if (after.LatestThread(id) != id) continue;
     named[after.ThreadName(id)].push_back(id);
   }
@@ -80,6 +84,7 @@ void PlaceMatch::MatchThreads(const RunIndex& before, const RunIndex& after) {
   }
 }
 
+// Items are sorted: search as CodeItem's order does.
 uint32_t PlaceMatch::Find(const Place& place, const Side& side) const {
   CodeItem item;
   item.file = place.file;
@@ -91,6 +96,7 @@ uint32_t PlaceMatch::Find(const Place& place, const Side& side) const {
   return static_cast<uint32_t>(found - side.items.begin());
 }
 
+// Code has a match of items; other places are matched by name.
 uint32_t PlaceMatch::NumberOf(const Place& place, Side& side) {
   const uint32_t item = Find(place, side);
   return item != CodeMatch::kNone ? NumberOfItem(item, side)
@@ -101,6 +107,7 @@ uint32_t PlaceMatch::NumberOfItem(uint32_t item, Side& side) {
   uint32_t& known = side.numbers[item];
   if (known != 0) return known - 1;
   const uint32_t other = side.others[item];
+  // An item of the run before has the number of its match.
   if (!side.is_after && other != CodeMatch::kNone) {
     known = NumberOfItem(other, after_) + 1;
     return known - 1;
@@ -185,6 +192,9 @@ absl::flat_hash_map<absl::string_view, absl::string_view> MatchFiles(
   Files from = before, to = after;
   Drop(matches, &from);
   Drop(matches, &to);
+  // From longer to shorter suffixes: files with most names in common match
+  // first. If several files share a suffix, a shorter one decides nothing more,
+  // unless the others were matched in between.
   for (int names = kMostNames; names > 0; --names) {
     const auto left = BySuffix(from, names), right = BySuffix(to, names);
     absl::flat_hash_set<absl::string_view> taken;

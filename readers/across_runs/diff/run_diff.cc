@@ -45,11 +45,14 @@ class MergedTree {
                      [this](uint32_t a, uint32_t b) {
                        return nodes_[a].depth < nodes_[b].depth;
                      });
+    // Deepest first: each node's sum is complete before it is added to its
+    // caller.
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       Node& node = nodes_[*at];
       AddTo(node.self, &node.sum);
       AddTo(node.sum, &nodes_[node.parent].sum);
     }
+    // Only sampled figures are subject to chance.
     const double errors = ErrorsBeyondChance(std::count_if(
         order.begin(), order.end(),
         [this](uint32_t i) { return nodes_[i].sum.variance > 0; }));
@@ -82,6 +85,8 @@ class MergedTree {
     return found->second;
   }
   // The chosen nodes and their callers.
+  // Callers are kept even if they did not change, so that each row is below its
+  // caller.
   std::vector<DiffRow> Walk(const std::vector<uint32_t>& chosen) {
     std::vector<uint32_t> kept;
     for (const uint32_t i : chosen) {
@@ -128,6 +133,8 @@ bool Change::IsBeyond(double errors) const {
   return std::fabs(bytes()) >= std::fmax(errors * Error(), 0.5);
 }
 
+// Bonferroni: the chance at one place, times the number of places. erfc(x /
+// sqrt(2)) is the chance to exceed x standard errors in either direction.
 double ErrorsBeyondChance(size_t places) {
   constexpr double kChance = 0.0005, kStep = 0.1;
   double errors = Change::kErrors;
@@ -139,6 +146,7 @@ double ErrorsBeyondChance(size_t places) {
 }
 
 Change ChangeOf(const Figure& before, const Figure& after) {
+  // The runs are independent, so variances add up.
   return {before.value, after.value, before.variance + after.variance};
 }
 
@@ -189,6 +197,7 @@ HeapRows DiffHeapRows(GroupBy by, const HeapMoments& first,
       before.places, after.places, &match,
       [](const HeapRows::Row& held, bool is_before, HeapRows::Row* row) {
         const bool is_first = row->sums.recorded + row->before.recorded == 0;
+        // JoinByPlace() visits the run after first, so its names are used.
         if (is_first) row->place = held.place;
         (is_before ? row->before : row->sums).Add(held.sums);
       });

@@ -66,6 +66,8 @@ void MemoryCurve::AddRss(uint64_t time_us, uint64_t rss_bytes) {
 }
 
 // Drops every other reading.
+// With each thinning, later readings must differ by twice as much: the number
+// stays bounded, and large changes are kept.
 void MemoryCurve::Thin() {
   least_step_bytes_ *= 2;
   size_t kept = 0;
@@ -93,6 +95,8 @@ std::vector<MemoryStep> MemoryCurve::Rss() const {
   return steps;
 }
 
+// Walks readings in order. Between two readings of PSS it is moved by the
+// change of RSS, in the same proportion.
 std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
   const std::vector<MemoryReading> readings = InOrder();
   const std::vector<uint64_t> next_rss = NextRss(readings);
@@ -106,6 +110,8 @@ std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
     const MemoryReading& reading = readings[i];
     if (reading.rss_bytes != 0) {
       rss_now = reading.rss_bytes;
+      // RSS changed unseen: take what PSS implies, but stay between the
+      // readings of RSS before and after.
     } else {
       rss_now = Between(rss_now, next_rss[i] != 0 ? next_rss[i] : rss_now,
                         Moved(rss_now, share_now, reading.pss_bytes));
@@ -126,6 +132,7 @@ uint64_t SteadySpanUs(uint64_t begin_us, uint64_t end_us) {
 
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us) {
+  // Five parts; the first is start-up. Each part's minimum ignores short peaks.
   if (end_us <= begin_us || end_us - begin_us < kParts) return 0;
   uint64_t least[kParts];
   std::fill(least, least + kParts, UINT64_MAX);
@@ -141,6 +148,7 @@ uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
       least[part] = std::min(least[part], steps[i].bytes);
     }
   }
+  // Compared with the second part: the first one is start-up.
   const uint64_t growth = least[kParts - 1] - least[1];
   for (int part = 2; part < kParts; ++part) {
     const bool rose =

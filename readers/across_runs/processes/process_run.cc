@@ -34,6 +34,8 @@ class CurveReader final : public RecordVisitor {
     if (sample.file_bytes() != 0) file_bytes_ = sample.file_bytes();
     if (sample.rss_bytes() == 0 && sample.pss_bytes() == 0) return;
     const uint64_t rss_bytes =
+        // PSS is read together with RSS, which may be missing in the sample
+        // itself.
         sample.rss_bytes() == 0 ? sample.pss_rss_bytes() : sample.rss_bytes();
     curve_.Add({sample.time_us(), rss_bytes, sample.pss_bytes(), file_bytes_});
   }
@@ -96,6 +98,7 @@ uint64_t OwnEndUs(const RunFacts& facts) {
 // Returns false if the file could not be read.
 bool FindGrowth(RereadFile* file, const Answer& answer, const MemoryCurve& rss,
                 ProcessGrowth* growth) {
+  // Up to the end of the program's own code: finalization frees memory.
   const EvenSteps steps = {
       std::max<uint64_t>(OwnEndUs(answer.facts) / kSteps, 1), kSteps};
   PlaceCurves curves;
@@ -139,6 +142,7 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer) {
   run.begin_us = header.start_realtime_ns() / 1000;
   run.end_us = run.begin_us + std::min(facts.DurationUs(), kMaxDurationUs);
   run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer.peak_bytes));
+  // Times of the run become CLOCK_REALTIME.
   run.steps = curve.Shares(run.forked);
   if (curve.HighestPss() != 0) run.pss_peak_bytes = Highest(run.steps);
   for (MemoryStep& step : run.steps) {
@@ -161,6 +165,7 @@ uint64_t Bytes(double bytes) {
 // The first moment at which imports have this share of their maximum.
 size_t LoadedAt(const PlaceCurves& curves, double share) {
   const auto found = curves.bytes.find(NamedPlace(kImports));
+  // No imports were recorded: the process has loaded everything from the start.
   if (found == curves.bytes.end()) return 0;
   const std::vector<double>& bytes = found->second;
   const double most = *std::max_element(bytes.begin(), bytes.end());
@@ -197,6 +202,7 @@ bool StillLoads(double imports, uint64_t growth_bytes) {
 // at most a quarter and a tenth of the time, as a full cache waits, too.
 uint64_t LineGrowth(const std::vector<double>& bytes, size_t from,
                     const EvenSteps& steps) {
+  // The line has nothing at later moments: it was released.
   if (from + 1 >= bytes.size()) return 0;
   const size_t quarter = (steps.count - from) / 4;
   const size_t tenth = (steps.count - from) / 10;
@@ -213,6 +219,7 @@ uint64_t LineGrowth(const std::vector<double>& bytes, size_t from,
                       last * steps.step_us);
 }
 
+// Compares the growth of RSS with that of lines, from one moment on.
 ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
                          const EvenSteps& steps,
                          const std::vector<MemoryStep>& rss) {
@@ -225,6 +232,8 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
   for (const auto& [place, bytes] : curves.bytes) {
     const double gain = Gain(bytes, from, steps.count);
     if (place == NamedPlace(kImports)) {
+      // Imports explain a good part of the growth: the process is still
+      // loading.
       if (StillLoads(gain, growth.bytes)) growth.bytes = 0;
       continue;
     }
@@ -238,6 +247,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
     growth.line = LabelOf(place);
   }
   growth.line_bytes = Bytes(most);
+  // A line gained more than RSS did: its blocks reuse memory that was free.
   if (growth.bytes < steady.bytes) return steady;
   // A line's growth in one step does not count.
   if (steady.bytes > 0) {
@@ -252,6 +262,8 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
 ProcessGrowth FindGrowth(const PlaceCurves& curves, const EvenSteps& steps,
                          const std::vector<MemoryStep>& rss) {
   ProcessGrowth growth;
+  // First from the moment with half of the imports. If the process still loaded
+  // then, from nine tenths; but not if too little time is left.
   for (const double share : kLoadedShares) {
     const size_t from = LoadedAt(curves, share);
     if (steps.count - from < steps.count / kLeastTimeParts) break;

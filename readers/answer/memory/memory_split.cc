@@ -51,12 +51,14 @@ class Holdings {
     const bool of_file = part == PartOf::kFile;
     const uint32_t stack = origin.stack;
     const uint32_t own = OwnStackOf(index, origin);
+    // A library's thread did it, while this own line waited.
     const bool waits = own != 0 && index.OwnStack(stack) == 0;
     const bool is_kept = threads_ == nullptr || threads_->Keeps(origin.thread);
     const bool is_own = own != 0 && is_kept;
     Place place =
         is_kept ? PlaceOf(by_, index, origin) : NamedPlace(kOtherThreads);
     const bool is_line = by_ == GroupBy::kLine || by_ == GroupBy::kLibraryLine;
+    // A line is one place, even if several functions have it (comprehensions).
     if (is_line && !place.file.empty()) place.function = {};
     const uint32_t number = table_.NumberOf(place);
     if (number == sums_.size()) sums_.push_back({place, is_own});
@@ -89,6 +91,7 @@ class Holdings {
       holding.kept_by = MostOf(sum.by_library, 0);
       holding.waits_bytes = sum.waits_bytes;
       holding.called = MostOf(sum.by_called, 0);
+      // A place names a thread only if it did nearly all of the work.
       holding.thread = MostOf(sum.by_thread, 0.9 * sum.bytes);
       holding.is_import = sum.import_bytes > sum.bytes / 2;
       places.push_back(std::move(holding));
@@ -135,6 +138,8 @@ class Holdings {
   std::map<std::string, double> by_thread_;
 };
 
+// Splits RSS step by step. Each step takes its bytes out of what is left, from
+// the best known to the least known; the rest is unattributed.
 class Splitter {
  public:
   Splitter(const ResidentReplay& pages, const HeapReplay* heap, GroupBy by,
@@ -144,6 +149,9 @@ class Splitter {
         page_bytes_(static_cast<double>(pages.model().page_bytes())),
         holdings_(by, threads) {}
 
+  // The order matters: files and stacks are known from pages alone; pools need
+  // pages and mappings; blocks fill what is left of anonymous memory; free
+  // memory is the remainder.
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
     if (pages_.has_page_events()) SplitPages();
@@ -187,6 +195,7 @@ class Splitter {
   }
 
  private:
+  // Takes a negative rest out of `part`, as far as it goes.
   void TakeGone(double* part) {
     const double gone =
         std::clamp(-split_.unattributed_bytes, 0.0, std::max(*part, 0.0));
@@ -260,6 +269,7 @@ class Splitter {
 
   void SplitPools() {
     if (!pages_.has_page_events()) return;
+    // Pools come before blocks, so that the blocks' estimate cannot take them.
     const std::vector<PoolPart> parts = FindPools(pages_, heap_->model());
     double all = 0;
     for (const PoolPart& part : parts) all += part.bytes;
@@ -292,6 +302,7 @@ class Splitter {
 
   void SplitHeap() {
     const HeapModel& model = heap_->model();
+    // The estimate is bounded by the anonymous memory that pools left.
     const std::vector<HeapPart> by_source = EstimateResidentHeap(
         pages_, model, anonymous_bytes_, split_.before_bytes, unseen_bytes_);
     double variance = 0;
@@ -305,6 +316,7 @@ class Splitter {
   }
 
   void AddSource(const HeapSource& source, const HeapPart& part) {
+    // Blocks in pages from before tracing reuse memory of that time.
     const double before = std::min(part.before_bytes, split_.before_bytes);
     split_.before_bytes -= before;
     heap_in_anonymous_ += part.bytes - before;
@@ -335,6 +347,8 @@ class Splitter {
     split_.file_bytes = static_cast<double>(
         pages_.file_bytes() -
         std::min(pages_.file_bytes(), pages_.first_file_bytes()));
+    // Nothing but the heap and the kernel's counts is known: what they leave is
+    // taken for free memory.
     split_.free_bytes =
         std::max(0.0, split_.rss_bytes - first - split_.file_bytes -
                           split_.python_bytes - split_.native_bytes -

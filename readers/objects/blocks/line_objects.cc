@@ -44,6 +44,7 @@ double ScaleTo(double exact, double one, double all, double all_variance,
   return factor;
 }
 
+// Joins blocks and objects: by address they give each object a line.
 class Joiner {
  public:
   Joiner(const HeapReplay& replay, ObjectAnalysis* analysis, PlaceTable* places)
@@ -57,6 +58,7 @@ class Joiner {
   std::vector<LineObjects> Join() {
     AddLines();
     AddObjects();
+    // A sample of blocks is scaled to the dump, which has all objects.
     if (replay_.sampled()) TakeFromDump();
     AddParts();
     for (LineObjects& line : lines_) {
@@ -92,6 +94,7 @@ class Joiner {
     }
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       lines_[i].line = places_.places()[i];
+      // What no object takes remains.
       lines_[i].rest_bytes = lines_[i].live.bytes;
     }
   }
@@ -107,6 +110,8 @@ class Joiner {
       }
       const BesideBlock beside = graph.besides().Of(node);
       const bool is_reused = free_lists_.MayHold(node);
+      // The block beside counts if it is larger, or if the object's own block
+      // may be a reused one, and it is not itself reused.
       const bool by_beside =
           beside.bytes > 0 && !free_lists_.MayHoldBeside(node, beside) &&
           (is_reused || beside.bytes > graph.size_bytes(node) / 2);
@@ -126,6 +131,7 @@ class Joiner {
     const double weight = model_.WeightOf(block->second);
     HeapSums sums;
     sums.Add(block->second.size, weight);
+    // An object has two blocks, but counts once.
     if (!counts) sums.count = sums.count_variance = 0;
     lines_[line].rest_bytes -= sums.bytes;
     Sums& of = sums_[{line, analysis_.graph().type(node), holder}];
@@ -140,6 +146,7 @@ class Joiner {
       part.type = type;
       part.sums.Add(sums.blocks);
       part.reused += sums.reused;
+      // Ties go to the lower node, so that results do not depend on hashing.
       if (std::tuple(part.holder_bytes, holder) <
           std::tuple(sums.blocks.bytes, part.holder)) {
         part.holder = holder;
@@ -163,6 +170,7 @@ class Joiner {
       const std::pair group(std::get<1>(key), std::get<2>(key));
       const InDump& dump = dump_[group];
       const HeapSums& all = found[group];
+      // Objects without a holder are not kept alive: the dump may not have all.
       const bool may_grow = group.second != kNoNode;
       HeapSums& of = sums.blocks;
       const double factor =

@@ -46,6 +46,7 @@ constexpr uint64_t kLeastFurther = 8;
 // address.
 constexpr uint64_t kMostInline = 512;
 
+// Divides all blocks into those of the freed objects and the others.
 class BlockFinder {
  public:
   BlockFinder(const HeapModel& heap, const ObjectGraph& graph,
@@ -58,6 +59,7 @@ class BlockFinder {
         AddObject(node, graph_.besides().Of(node));
       }
     }
+    // Blocks without an object stay.
     Divide();
     return std::move(found_);
   }
@@ -70,6 +72,7 @@ class BlockFinder {
   void AddObject(NodeId node, const BesideBlock& beside) {
     const bool is_gone = gone_[node];
     const uint64_t bytes = graph_.size_bytes(node);
+    // The part of the size that is not in the block beside it.
     const uint64_t own = bytes - std::min(bytes, beside.bytes);
     AddPart(BlockOf(graph_, node), own, kMostInline, is_gone);
     if (beside.bytes > 0 && !AddMapping(node, beside)) {
@@ -104,12 +107,14 @@ class BlockFinder {
     if (const Block* const block = BlockAt(address)) {
       if (!is_gone) return;
       going_.insert(address);
+      // The size counts more than the block has: the rest is elsewhere.
       const uint64_t further =
           bytes >= block->size + kLeastFurther ? bytes - block->size : 0;
       found_.bytes += block->size + further;
       found_.unplaced_bytes += further;
       return;
     }
+    // No block is known: the object is from before tracing.
     const uint64_t placed = std::clamp<uint64_t>(bytes, 1, sure);
     if (address > UINT64_MAX - placed) return;
     (is_gone ? found_.going : found_.staying)
@@ -118,6 +123,7 @@ class BlockFinder {
     found_.bytes += bytes;
     found_.unplaced_bytes += bytes - std::min(bytes, placed);
   }
+  // Each block is on one of the two lists, with its kind.
   void Divide() {
     for (const auto& [address, block] : heap_.blocks()) {
       if (block.size == 0 || address > UINT64_MAX - block.size) continue;
@@ -156,6 +162,7 @@ constexpr uint64_t kTrimThreshold = 128 << 10, kMostMapped = 32 << 20;
 class TrimThreshold {
  public:
   void Take(const HeapEvent& event) {
+    // glibc maps a block with a header of 16 bytes at the start of a page.
     if (event.free_of != HeapFreeOf::kBlock || event.address % 4096 != 16) {
       return;
     }
@@ -241,6 +248,7 @@ MallocHeap MallocHeapOf(const ResidentReplay& pages, uint64_t trim_bytes) {
   return heap;
 }
 
+// Reads the run file for the blocks, and then for the pages.
 class Reading {
  public:
   Reading(const ObjectGraph& graph, const std::vector<bool>& gone,
@@ -265,6 +273,7 @@ class Reading {
   }
 
  private:
+  // Each of these would make the result wrong, not just less exact.
   std::string NoHeap() const {
     const std::string& name = file_.shown_name();
     if (!IsSameProcess(heap_.header(), graph_.facts().header)) {

@@ -102,12 +102,15 @@ class SuspectSearch {
       }
       at = largest;
     }
+    // Even the end of the path retains little: a linked list, whose bytes are
+    // along the path.
     if (Retained(at) < least_) return AddChain(std::move(way));
     const auto nested = NestedType(at);
     const auto items = nested.has_value() ? std::nullopt : TypeOfItems(at);
     const auto is_apart = [&](NodeId child) {
       return Retained(child) >= least_ && graph_.type(child) != items;
     };
+    // What remains when the children with much memory are suspects themselves.
     uint64_t rest = Retained(at);
     for (const NodeId child : children_.Of(at)) {
       if (is_apart(child)) rest -= Retained(child);
@@ -133,6 +136,7 @@ class SuspectSearch {
     constexpr uint64_t kMostBranches = 100;  // over two levels
     std::vector<uint32_t> types = {graph_.type(at)};
     std::vector<size_t> again;  // positions of its own type
+    // Follows the largest child until the type has recurred twice.
     NodeId below = at;
     while (again.size() < 2 && types.size() <= kMostLevels) {
       below = LargestChild(below);
@@ -140,6 +144,7 @@ class SuspectSearch {
       if (graph_.type(below) == types[0]) again.push_back(types.size());
       types.push_back(graph_.type(below));
     }
+    // The recurrence must still have a fair part of the bytes.
     if (again.size() < 2 || Retained(below) * kMostBranches < Retained(at)) {
       return std::nullopt;
     }
@@ -148,6 +153,8 @@ class SuspectSearch {
     const bool is_same =
         again[1] == 2 * again[0] && std::equal(types.begin(), second, second);
     if (again[1] > kAnyTypes && !is_same) return std::nullopt;
+    // Containers only connect objects: if another type recurs between them,
+    // name this one.
     if (!IsContainer(types[0])) return types[0];
     for (auto type = types.begin(); type != second; ++type) {
       if (!IsContainer(*type) && std::count(type + 1, types.end(), *type) > 0) {
@@ -179,6 +186,7 @@ class SuspectSearch {
         [&](NodeId node) { return graph_.type(node) == type; });
     const bool is_above = first != way.rend() && graph_.type(*first) == type;
     const NodeId at = is_above ? *first : way.back();
+    // All objects below, by a search with an explicit stack.
     std::vector<NodeId> alike, below = {at};
     while (!below.empty()) {
       const NodeId node = below.back();
@@ -202,6 +210,7 @@ class SuspectSearch {
 
   void CountLine(NodeId node, LineCounts* lines, Suspect* suspect) const {
     if (graph_.allocations() == nullptr) return;
+    // Only a line that certainly made the object counts.
     const uint32_t line = graph_.allocations()->SureLineOf(node);
     if (line == 0) {
       suspect->reused_objects += graph_.allocations()->LineOf(node) != 0;
@@ -213,6 +222,8 @@ class SuspectSearch {
   }
   static void TakeMostLine(const LineCounts& lines, Suspect* suspect) {
     for (const auto& [line, count] : lines) {
+      // Ties go to the lower line number, so that results do not depend on
+      // hashing.
       if (count.objects < suspect->most_line_objects ||
           (count.objects == suspect->most_line_objects &&
            line > suspect->most_line)) {
@@ -258,6 +269,8 @@ class SuspectSearch {
   // `way` is a path from an object to one that retains little. An object on it
   // has what it retains, minus what the next one retains.
   void AddChain(std::vector<NodeId> way) {
+    // The path continues with objects of the same type that retain little: they
+    // belong to the list, too.
     for (NodeId next = LargestChild(way.back());
          next != kNoNode && graph_.type(next) == graph_.type(way.back());
          next = LargestChild(way.back())) {
@@ -275,6 +288,7 @@ class SuspectSearch {
         *std::find_if(way.begin(), way.end(), [this, &suspect](NodeId node) {
           return graph_.type(node) == suspect.most_type;
         });
+    // Only the last object has most of the bytes: describe what it holds.
     if (suspect.accumulation == way.back()) {
       suspect = {way[0], 1, Retained(way[0]), way.back()};
       DescribeBelow(&suspect);
@@ -325,6 +339,7 @@ class SuspectSearch {
     }
     if (group.retained_bytes < least_) return;
     TakeMostLine(lines, &group);
+    // The example is one that the most frequent line allocated.
     std::vector<NodeId> alike;
     for (const NodeId node : members) {
       if (group.most_line == 0 ||

@@ -40,6 +40,8 @@ std::string StepText(const ObjectGraph& graph, const Chain& chain, size_t i) {
     return value.empty() || value == text ? text
                                           : absl::StrCat(text, " ", value);
   }
+  // Through an object's __dict__ a chain reads as an attribute: the step to the
+  // dictionary is left out.
   const auto is_dict_of_object = [&](uint32_t of) {
     return graph.kind(of) == EDGE_DICT &&
            !graph.is_synthetic(graph.SourceOf(of));
@@ -65,6 +67,7 @@ constexpr uint32_t kNoEdge = RootChains::kNoChainEdge;
 
 }  // namespace
 
+// Breadth first from the root.
 std::vector<uint32_t> Distances(const ObjectGraph& graph) {
   std::vector<uint32_t> distance(graph.nodes(), kNoNode);
   std::vector<NodeId> queue = {kRootNode};
@@ -96,6 +99,10 @@ class ChainSearch {
     distance_ = own_distances_;
   }
 
+  // Best first search (A*): a partial chain is ordered by its length plus the
+  // distance of its start from the root. That sum never overestimates, so the
+  // first chain that reaches the root is the shortest, and the next ones follow
+  // in order.
   std::vector<Chain> Find(NodeId node, size_t count) {
     std::vector<Chain> chains;
     const uint32_t distance = distance_[node];
@@ -145,7 +152,8 @@ class ChainSearch {
           {parent, at, edge, length, std::min(distance, steps_[at].nearest)});
     }
   }
-  // A chain on a shortest path cannot repeat a node, so it is not searched.
+  // A node nearer to the root than every node of the chain is not in it, so the
+  // chain need not be searched.
   bool IsIn(NodeId node, uint32_t distance, uint32_t step) {
     if (distance < steps_[step].nearest) return false;
     for (; step != kNoStep; step = steps_[step].behind) {
@@ -207,6 +215,8 @@ void RootChains::FindNextLevel() {
       }
     }
   }
+  // Only when no other edge leads on, globals are followed: a module is a
+  // better explanation than a function that uses it.
   if (next.empty()) {
     for (const uint32_t edge : globals_) Follow(edge, &next);
     globals_.clear();
@@ -244,6 +254,7 @@ Chain RootChains::To(NodeId node) {
   return chain;
 }
 
+// Depth first, with an explicit stack.
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,
                                const std::vector<bool>& without) {
   std::vector<bool> reached(graph.nodes());
@@ -270,6 +281,7 @@ std::string ChainText(const ObjectGraph& graph, const Chain& chain) {
   constexpr size_t kFirst = 12, kLast = 8;
   std::string text;
   for (size_t i = 0; i < chain.size(); ++i) {
+    // Cut only if that saves more than one step.
     if (i == kFirst && chain.size() > kFirst + kLast + 1) {
       i = chain.size() - kLast;
       absl::StrAppend(&text, " > (", i - kFirst, " more) > ");

@@ -12,6 +12,8 @@ void CallPairing::SetHeader(const Header& header) {
 }
 
 void CallPairing::Add(const CodeDef& code) {
+  // Greenlets switch stacks within a thread, so its last open call need not be
+  // the one that returns.
   has_greenlets_ |= absl::EndsWith(code.file(), "/greenlet/__init__.py");
 }
 
@@ -49,6 +51,7 @@ void CallPairing::Forget() {
 std::optional<EndedCall> CallPairing::Add(const Row& row,
                                           const RunIndex& index) {
   if (row.call_events != 0 && !pairs_rows()) {
+    // The RETURN has the CALL's figures: the tracer paired them itself.
     const int64_t thread_bytes = ThreadBytes(row, row.call_us);
     return EndedCall{
         .number = row.number,
@@ -63,8 +66,11 @@ std::optional<EndedCall> CallPairing::Add(const Row& row,
         .charged_bytes = charges_thread_ ? thread_bytes : row.call_drss};
   }
   if (!pairs_rows() || row.context) return std::nullopt;
+  // A gap in event numbers: a row was lost, which may have been a CALL or a
+  // RETURN.
   if (logs_all_ && row.number != next_number_) Forget();
   next_number_ = row.number + 1;
+  // A renamed thread keeps its open calls.
   const uint32_t thread = index.FirstThread(row.thread);
   if (Begins(row.what)) Begin(row, thread, CalleeOf(row.site, index));
   if (Ends(row.what)) return End(row, thread, CalleeOf(row.site, index));
@@ -105,6 +111,7 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
   if (found == open_.end()) return std::nullopt;
   std::vector<Open>& calls = found->second;
   if (logs_c_calls_) DropRaised(thread, callee, &calls);
+  // The RETURN of another function: some row is missing.
   if (calls.back().callee != callee || callee == 0) {
     Forget();  // later rows cannot be trusted, either
     return std::nullopt;
@@ -118,6 +125,7 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
   if (calls.empty()) {
     open_.erase(found);
   } else {
+    // What inner calls changed is not the outer call's own.
     calls.back().inner_bytes += growth;
     calls.back().inner_thread_bytes += thread_bytes;
   }
@@ -151,6 +159,8 @@ void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
   for (auto call = calls->rbegin(); call != calls->rend(); ++call) {
     const uint32_t thread = index.FirstThread(call->thread);
     std::vector<Outer>& outer = by_thread[thread];
+    // Calls that started after this one was entered are over: they are not
+    // outer calls of it.
     while (!outer.empty() &&
            outer.back().call->call_number() > call->call_number()) {
       --depth[{thread, outer.back().code}];

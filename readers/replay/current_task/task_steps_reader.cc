@@ -42,6 +42,7 @@ class StepWindow final : public IndexingVisitor {
   bool IsPast(uint64_t time_us) const { return time_us < from_us_; }
   size_t steps() const { return timeline_.steps(); }
   uint32_t TaskAt(uint32_t thread, uint64_t time_us) {
+    // The window ends before this time: move it on. Reading goes only forwards.
     if (time_us >= until_us_ && !at_end_) MoveTo(time_us);
     return timeline_.TaskAt(thread, time_us);
   }
@@ -76,6 +77,7 @@ bool StepWindow::OnTasks(const TaskEvent* events, size_t count) {
     if (tells_functions_) {
       const auto found = functions_.find(step.task);
       tells = found != functions_.end() ? found->second : 0;
+      // The task's number may be used again.
       if (found != functions_.end() && step.ends_task()) {
         functions_.erase(found);
       }
@@ -93,12 +95,14 @@ void StepWindow::MoveTo(uint64_t time_us) {
   timeline_.Forget(from_us_);
   const size_t enough =
       timeline_.steps() + std::max(timeline_.steps(), kStepsAtOnce);
+  // Steps that end later than this cannot contain `time_us`.
   const uint64_t ahead_us = longest_us_ + kLateUs;
   while (!at_end_ && (read_us_ <= time_us || read_us_ - time_us <= ahead_us ||
                       timeline_.steps() < enough)) {
     const absl::StatusOr<bool> more = reader_.Step();
     at_end_ = !more.ok() || !*more;
   }
+  // Every step that overlaps a time before this was read.
   until_us_ = read_us_ - std::min(read_us_, ahead_us);
   timeline_.MakeTurns();
 }
@@ -116,6 +120,8 @@ bool TaskStepsReader::OnTasks(const TaskEvent* events, size_t count) {
 }
 
 uint32_t TaskStepsReader::TaskAt(uint32_t thread, uint64_t time_us) const {
+  // A time before the window: read the file again. After kMostRestarts some
+  // times find no task, so that the work stays bounded.
   if (window_ == nullptr ||
       (window_->IsPast(time_us) && restarts_++ < kMostRestarts)) {
     window_ =

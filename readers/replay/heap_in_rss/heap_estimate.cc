@@ -80,6 +80,8 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, const PagesBefore& before,
                          uint64_t begin, uint64_t bytes) {
   const auto all = static_cast<double>(bytes);
   const ResidentModel& model = pages.model();
+  // Without pages, or with one page in N, residency is unknown: the block
+  // counts whole.
   if (!pages.has_page_events() || model.sampled() || bytes == 0) {
     return {all, 0};
   }
@@ -91,6 +93,7 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, const PagesBefore& before,
   const uint64_t covered = model.pages().Covered(first, end);
   const double resident =
       std::min(all, static_cast<double>(covered * page_bytes));
+  // Pages from before tracing are in proportion to the resident part.
   if (covered == 0) return {0, 0};
   return {resident, resident * static_cast<double>(before.In(first, end)) /
                         static_cast<double>(covered)};
@@ -107,6 +110,7 @@ class RangeSums {
     HeapPart& part = parts_[source];
     part.bytes += weight * resident.bytes;
     part.before_bytes += weight * resident.before_bytes;
+    // Horvitz and Thompson's variance of a sampled block, see HeapModel.
     part.variance += weight * (weight - 1) * resident.bytes * resident.bytes;
     const double missing = static_cast<double>(bytes) - resident.bytes;
     if (missing > 0) gaps_.push_back({missing, weight, source});
@@ -120,6 +124,8 @@ class RangeSums {
     if (bytes <= 0) return missing;
     std::sort(gaps_.begin(), gaps_.end(), [](const Gap& a, const Gap& b) {
       return a.bytes != b.bytes ? a.bytes < b.bytes : a.source < b.source;
+      // All gaps of one size get the same share: the order of sources does not
+      // matter.
     });
     double left = bytes, all = 0;
     for (auto at = gaps_.begin(); at != gaps_.end();) {
@@ -141,6 +147,7 @@ class RangeSums {
       const double least = std::max(0.0, bytes - (all - one));
       const double width = std::max(0.0, std::min(one, bytes) - least);
       one = width * width / 12;
+      // The variance of a uniform distribution.
     }
     return missing;
   }
@@ -173,6 +180,7 @@ void FitTo(double room_bytes, double before_bytes,
   }
   const double room = room_bytes + std::min(before, before_bytes);
   if (all <= room || estimated <= 0) return;
+  // Only estimates shrink: exact parts are there.
   const double fit = std::max(0.0, 1 - (all - room) / estimated);
   for (HeapPart& part : *parts) {
     if (part.variance > 0) part.bytes *= fit;
@@ -200,12 +208,14 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            double before_bytes,
                                            double unseen_bytes) {
   RangeSums sums(pages, heap.sources().size());
+  // All blocks in order, each with its rounding by the allocator.
   for (const auto& [address, block] : InOrder(heap)) {
     const uint64_t bytes =
         TakenBy(heap.sources()[block->source].key.allocator, block->size);
     if (address > UINT64_MAX - bytes) continue;
     sums.Add(address, bytes, heap.WeightOf(*block), block->source);
   }
+  // It is unknown which part of the mappings was touched.
   if (!pages.has_page_events()) return sums.Take();
   for (const auto& [begin, part] : heap.mappings().parts()) {
     const auto& mapping = heap.mappings().OfPart(part);
@@ -214,6 +224,7 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
   }
   const std::vector<double> unsure = sums.Fill(unseen_bytes);
   std::vector<HeapPart> parts = sums.Take();
+  // Before the variance of the choice is added: only sampled parts may shrink.
   FitTo(room_bytes, before_bytes, &parts);
   for (size_t i = 0; i < parts.size(); ++i) parts[i].variance += unsure[i];
   return parts;
@@ -226,6 +237,8 @@ HeapCharges EstimateCharges(const ResidentReplay& pages,
   charges.by_owner.resize(model.owners().size());
   std::vector<double> anonymous(model.owners().size());
   double before = static_cast<double>(model.UnlistedBeforeBytes());
+  // Splits the pages into anonymous memory, which blocks may be in, and the
+  // rest, which stays with its owners.
   ForEachMapped(
       pages, [&](const PageMap::Range& range, uint32_t id, uint32_t mapping) {
         const PageOwner& owner = model.owners()[id];
@@ -248,6 +261,8 @@ HeapCharges EstimateCharges(const ResidentReplay& pages,
   }
   used_before = std::min(used_before, before);
   const double rest = pool - (used - used_before);
+  // Faults show who touched the rest; if C code's blocks were recorded, the
+  // rest is free memory.
   const bool touchers_know =
       !pages.by_scan() && !pages.header().heap_native() && pool > 0;
   if (!touchers_know) charges.slack_bytes = rest;

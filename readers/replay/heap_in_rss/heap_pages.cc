@@ -49,6 +49,8 @@ class PageCharger {
     charges_.by_owner.resize(pages.owners().size());
   }
 
+  // A long run with few blocks is charged in large pieces; only pages with a
+  // border in them are charged one by one.
   void Charge(const PageMap::Run& run) {
     for (uint64_t page = run.begin; page < run.end;) {
       const uint64_t pages = ChargeAlike(page, run);
@@ -78,6 +80,7 @@ class PageCharger {
       charge.id = block->source;
     } else {
       if (block != nullptr) end = std::min(end, block->begin / page_bytes);
+      // No block starts before `end`.
       end = MappedAlike(begin, end, &charge);
     }
     if (end <= page) return 0;
@@ -99,6 +102,8 @@ class PageCharger {
     charge->id = heap_.mappings().OfPart(next_part_->second).source;
     return std::min(end, next_part_->second.end / pages_.page_bytes());
   }
+  // Skips the parts that end below `begin`, and pools. Parts are visited by
+  // ascending address, so each is skipped once.
   void PassParts(uint64_t begin) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
     while (next_part_ != parts.end() &&
@@ -111,6 +116,7 @@ class PageCharger {
     return of_mappers_ || !heap_.sources()[source].pool;
   }
 
+  // A single page: first its blocks, then mappings, then slack.
   void Charge(uint64_t page, uint32_t owner) {
     const uint64_t begin = page * pages_.page_bytes();
     const uint64_t end = begin + pages_.page_bytes();
@@ -145,6 +151,7 @@ class PageCharger {
   // Charges the entries of inside_, `all` bytes, with at most `room` bytes of
   // the page. Returns the bytes charged.
   double AddInside(uint64_t page, uint32_t weight, double all, double room) {
+    // Blocks that stand for more than fits share the room in proportion.
     const double part = std::min(1.0, room / all);
     for (const auto& [source, bytes] : inside_) {
       Add({page, weight, PageCharge::To::kSource, source,

@@ -10,13 +10,15 @@
 namespace pymemrun {
 namespace {
 
-// Addresses.
+// A mapping that a library made, as addresses.
 struct Pool {
   uint64_t begin, end;
   uint32_t mapper;  // see PoolPart
   double weight;
 };
 
+// A mapper with a recorded block in one of its mappings is an allocator of the
+// program, such as jemalloc: none of its mappings is a pool.
 void RemoveMallocs(const HeapModel& heap, std::vector<Pool>* pools) {
   absl::flat_hash_set<uint32_t> mallocs;
   for (const auto& [address, block] : heap.blocks()) {
@@ -55,6 +57,7 @@ std::vector<PoolPart> FindPools(const ResidentReplay& pages,
   if (pools.empty()) return parts;
   absl::btree_map<std::pair<uint32_t, uint32_t>, PoolPart> sums;
   const uint64_t page_bytes = pages.model().page_bytes();
+  // Pages and pools are both sorted by address: one pass over both.
   auto next = pools.begin();
   ForEachMapped(pages, [&](const PageMap::Range& range, uint32_t id,
                            uint32_t mapping) {
@@ -72,6 +75,7 @@ std::vector<PoolPart> FindPools(const ResidentReplay& pages,
           owner.weight);
       PoolPart& part = sums[{id, pool->mapper}];
       part.bytes += pool->weight * bytes;
+      // Horvitz and Thompson's variance of a sampled mapping, see HeapModel.
       part.variance += pool->weight * (pool->weight - 1) * bytes * bytes;
     }
   });
@@ -91,6 +95,8 @@ std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
   const uint64_t page_bytes = pages.model().page_bytes();
   auto next = pools.begin();
   double all = 0;
+  // The pages of the next scan that the model does not have came since the last
+  // one.
   for (const ResidentRange& range : pages.later_ranges()) {
     const uint64_t end = range.page + range.pages;
     while (next != pools.end() && next->end <= range.page * page_bytes) ++next;
@@ -108,12 +114,14 @@ std::vector<PoolPart> FindUnseenPools(const ResidentReplay& pages,
       all += parts.back().bytes;
     }
   }
+  // There cannot be more than is unseen: scale down.
   if (all <= unseen_bytes) return parts;
   for (PoolPart& part : parts) part.bytes *= unseen_bytes / all;
   return parts;
 }
 
 std::string LibraryName(absl::string_view mapping) {
+  // Without the path, the version and the suffix of a wheel's copy ("-1a2b3c").
   absl::string_view name = mapping.substr(mapping.rfind('/') + 1);
   name = name.substr(0, name.find_first_of(".-"));
   while (!name.empty() && name.back() == '_') name.remove_suffix(1);

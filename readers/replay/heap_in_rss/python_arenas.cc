@@ -21,6 +21,8 @@ PythonArenas::Blocks::iterator PythonArenas::Find(uint64_t address) {
 void PythonArenas::Take(const HeapEvent& event) {
   if (event.free_of != HeapFreeOf::kBlock) return;
   const bool is_block = event.is_free || IsSmall(event.allocator, event.size);
+  // An empty arena is forgotten only with the next event: realloc moves a block
+  // by a free and an allocation, perhaps within the arena.
   if (emptied_ != 0) {
     const bool moves =
         !event.is_free && is_block && event.address - emptied_ < arena_bytes_;
@@ -37,13 +39,17 @@ void PythonArenas::Take(const HeapEvent& event) {
 
 void PythonArenas::Allocate(const HeapEvent& event) {
   const uint64_t at = event.address % pool_bytes_;
+  // pymalloc's size classes are multiples of 16 bytes.
   const uint64_t class_bytes = (event.size + 15) / 16 * 16;
   const auto arena = Find(event.address);
   if (arena != arenas_.end()) {
+    // Counts whether blocks are where pymalloc would place them: it is the test
+    // of the assumption, see Found().
     ++arena->second;
     const bool fits =
         at >= kPoolHeaderBytes && (at - kPoolHeaderBytes) % class_bytes == 0;
     ++(fits ? in_place_ : out_of_place_);
+    // The first block of a pool outside known arenas: a new arena.
   } else if (at == kPoolHeaderBytes) {
     arenas_[event.address - at] = 1;
   }
@@ -57,6 +63,7 @@ void PythonArenas::Free(uint64_t address) {
 
 std::vector<PythonArenas::Arena> PythonArenas::Found() const {
   std::vector<Arena> found;
+  // Small blocks are not placed as pymalloc does.
   if (out_of_place_ > in_place_) return found;
   for (const auto& [begin, blocks] : arenas_) {
     if (blocks == 0) continue;

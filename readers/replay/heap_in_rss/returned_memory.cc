@@ -41,6 +41,8 @@ std::vector<BlockRange>::const_iterator From(
       [&](const BlockRange& block) { return block.begin < address; });
 }
 
+// A sweep over pages by ascending address: steps say where a part starts and
+// ends. Between two steps all pages are alike.
 class PageSweep {
  public:
   explicit PageSweep(const ResidentModel& pages)
@@ -54,6 +56,7 @@ class PageSweep {
   }
 
   // REQUIRES: sorted by address, not empty.
+  // Adjacent blocks are joined, so that there are few steps.
   void AddBlocks(const std::vector<BlockRange>& blocks, Part part) {
     PageMap::Range open = {0, 0};
     for (const BlockRange& block : blocks) {
@@ -114,6 +117,7 @@ class PageSweep {
   std::array<int64_t, kParts> there_ = {};
 };
 
+// Charges each stretch between two steps by what is in it.
 ReturnedMemory PageSweep::Sweep() {
   std::sort(steps_.begin(), steps_.end(),
             [](const Step& a, const Step& b) { return a.page < b.page; });
@@ -134,6 +138,7 @@ void PageSweep::AddTop(const std::vector<BlockRange>& staying,
   auto above = From(staying, heap.end);
   if (above != staying.begin()) top = std::max(top, (--above)->end);
   for (const PageMap::Range& range : before_) {
+    // Pages from before tracing in the heap stay, too.
     if (range.begin * page_bytes_ >= heap.end) break;
     top = std::max(top, range.end * page_bytes_);
   }
@@ -144,6 +149,7 @@ void PageSweep::AddTop(const std::vector<BlockRange>& staying,
 void PageSweep::ChargeTop(ReturnedMemory* returned) const {
   const uint64_t top_bytes = top_going_bytes_ + top_free_bytes_;
   const bool is_trimmed =
+      // glibc trims only if more than the threshold is free, and keeps a pad.
       top_going_bytes_ > 0 && top_bytes > std::max(trim_bytes_, kTopPad);
   returned->trimmed_bytes = is_trimmed ? top_bytes - kTopPad : 0;
   returned->malloc_bytes += is_trimmed ? kTopPad : top_going_bytes_;
@@ -152,6 +158,7 @@ void PageSweep::ChargeTop(ReturnedMemory* returned) const {
 
 void PageSweep::Charge(uint64_t bytes, ReturnedMemory* returned) {
   if (there_[kResident] == 0) return;
+  // One block that stays, or one page with unknown contents, keeps the page.
   const bool is_pinned = there_[kStaying] > 0 || there_[kBefore] > 0;
   if (is_pinned) {
     if (there_[kGoing] > 0) returned->shared_bytes += bytes;
@@ -161,6 +168,8 @@ void PageSweep::Charge(uint64_t bytes, ReturnedMemory* returned) {
     (there_[kGoing] > 0 ? top_going_bytes_ : top_free_bytes_) += bytes;
     return;
   }
+  // An emptied arena is unmapped with its free pools, so it comes before the
+  // test for freed blocks.
   if (there_[kEmptied] > 0) {
     returned->arena_bytes += bytes;
   } else if (there_[kGoing] == 0) {

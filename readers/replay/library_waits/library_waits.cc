@@ -22,6 +22,8 @@ PackageSet WaitFinder::SetOf(absl::string_view file) {
   const absl::string_view package = OwnCode::PackageOf(file);
   if (package.empty()) return 0;
   const auto [found, is_new] = packages_.try_emplace(package, 0);
+  // 64 bits: with more packages some share a bit. The worst effect is a wait
+  // attributed to a call of another package.
   if (is_new) found->second = PackageSet{1} << ((packages_.size() - 1) % 64);
   return found->second;
 }
@@ -49,7 +51,9 @@ const WaitFinder::Stack& WaitFinder::Find(uint32_t stack) {
     of.known = true;
     const uint32_t parent = index_.ParentStack(*at);
     of.is_own = index_.OwnStack(*at) != 0;
+    // The own frame itself: what it called so far does not count.
     if (index_.OwnStack(*at) == *at) continue;
+    // A frame called by an own frame starts the library's part of the stack.
     const bool first = of.is_own && index_.OwnStack(parent) == parent;
     if (!first) of = stacks_[parent];
     of.known = true;
@@ -78,6 +82,7 @@ void WaitFinder::OnRow(const Row& row) {
 void WaitFinder::OnPages(const PageEntry* entries, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const PageEntry& entry = entries[i];
+    // Only faults show that a thread worked: other entries are calls.
     if (entry.action != PAGE_CAME) continue;
     OnMemory(entry.time_us, entry.thread, entry.stack, entry.code_mapping);
   }
@@ -99,10 +104,12 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   Thread& state = *last_.second;
   static const Stack kNone;
   const Stack& of = stack == 0 ? kNone : Find(stack);
+  // A thread that never ran Python is native: what it does is a library's work.
   state.runs_python |= stack != 0 && of.packages != kNative;
   if (!of.is_own) {
     if (of.packages != 0 || !state.runs_python) {
       worked_us_ = std::max(worked_us_, time_us);
+      // Not an own frame: this thread is a worker, not a waiter.
     }
     return;
   }
@@ -110,6 +117,8 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   const PackageSet in_c = of.call == 0 ? SetOfMapping(code) : 0;
   const PackageSet packages = of.packages | in_c;
   if (packages == 0 || index_.Imports(stack)) {
+    // With a call, or an event of Python, it is certain that the thread ran its
+    // own code.
     const bool is_sure = of.call != 0 || code == kNoCode;
     Add({from_us, time_us, time_us, thread, 0, is_sure ? 0 : stack, 0}, &state);
   } else {
@@ -119,6 +128,8 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
 }
 
 void WaitFinder::Add(const Sight& sight, Thread* thread) {
+  // Successive sights of one call, or one line, are joined: memory grows with
+  // changes only.
   if (thread->sight != SIZE_MAX) {
     Sight& last = sights_[thread->sight];
     if (last.call == sight.call && last.line == sight.line &&
@@ -129,6 +140,7 @@ void WaitFinder::Add(const Sight& sight, Thread* thread) {
       return;
     }
   }
+  // Beyond the limit sights are dropped: some waits remain unknown.
   if (sights_.size() >= kMostSights) return;
   thread->sight = sights_.size();
   sights_.push_back(sight);
@@ -137,6 +149,7 @@ void WaitFinder::Add(const Sight& sight, Thread* thread) {
 std::vector<WaitFinder::Sight> WaitFinder::SortedSights() const {
   std::vector<Sight> sorted;
   for (const Sight& sight : sights_) {
+    // A sight that lasted is two entries: its start and its last moment.
     sorted.push_back(sight);
     sorted.back().last_us = sight.first_us;
     if (sight.last_us == sight.first_us) continue;
@@ -162,6 +175,7 @@ void WaitFinder::Follow(const Sight& sight, Thread* thread) {
   state.line_us = sight.line == 0 ? 0 : time_us;
   if (sight.call != 0) return Calls(sight, thread);
   if (sight.line == 0) state.seen_us = std::max(state.seen_us, time_us);
+  // It was in no call before.
   if (state.call == 0) return;
   state.call = 0;  // it may have waited until now
   state.change = changes_.size();
@@ -177,6 +191,7 @@ void WaitFinder::Calls(const Sight& sight, Thread* thread) {
     // It may have been there since it was last seen in own code.
     from_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
   }
+  // A call cannot have started before the thread was seen in own code.
   from_us = std::max(from_us, state.seen_us);
   if (state.call == sight.call) {
     LibraryWaits::Change& same = changes_[state.change];
@@ -184,6 +199,7 @@ void WaitFinder::Calls(const Sight& sight, Thread* thread) {
     same.time_us = std::min(same.time_us, from_us);
     return;
   }
+  // Nor before the thread's previous change.
   if (state.change != SIZE_MAX) {
     from_us = std::max(from_us, changes_[state.change].time_us);
   }
@@ -203,6 +219,7 @@ std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
   waits->changes = std::move(changes_);
   std::stable_sort(
       waits->changes.begin(), waits->changes.end(),
+      // Stacks with an own frame are nobody's workers.
       [](const auto& a, const auto& b) { return a.time_us < b.time_us; });
   for (uint32_t i = 0; i <= index_.stacks(); ++i) {
     const Stack& of = Find(i);
@@ -221,6 +238,8 @@ void WaitCursor::AdvanceTo(uint64_t time_us) {
   for (; next_ < changes.size() && changes[next_].time_us <= time_us; ++next_) {
     const LibraryWaits::Change& change = changes[next_];
     const auto [since, is_new] = since_.try_emplace(change.thread, 0);
+    // The map is ordered by the start of calls: move the thread to its new
+    // place.
     if (!is_new) now_.erase({UINT64_MAX - since->second, change.thread});
     if (change.stack == 0) {
       since_.erase(since);
@@ -234,7 +253,9 @@ void WaitCursor::AdvanceTo(uint64_t time_us) {
 
 uint32_t WaitCursor::Find(uint64_t time_us, uint32_t thread, uint32_t stack,
                           uint32_t code) {
+  // A stack of native frames says nothing about the package.
   if (stack != 0 && waits_->workers[stack] == kNative) stack = 0;
+  // A thread that runs Python, but has no stack here, is no library's thread.
   if (stack == 0 && waits_->python_threads.contains(thread)) return 0;
   AdvanceTo(time_us);
   PackageSet packages = 0;
@@ -243,6 +264,8 @@ uint32_t WaitCursor::Find(uint64_t time_us, uint32_t thread, uint32_t stack,
   } else if (code < waits_->mappings.size()) {
     packages = waits_->mappings[code];
   }
+  // Events of one worker often follow each other: reuse the answer until the
+  // next change.
   if (has_last_ && last_packages_ == packages && last_thread_ == thread) {
     return last_found_;
   }

@@ -20,6 +20,7 @@ double SameBytes(double variance) {
   return std::max(kSameBytes, kErrors * std::sqrt(variance));
 }
 
+// The last moment of a stretch, whose end is excluded; at least its first one.
 uint64_t LastOf(const RssStretch& rss) {
   return std::max(rss.end_us, rss.begin_us + 1) - 1;
 }
@@ -31,6 +32,7 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
     : HeapReplay(kEnd, /*to_end=*/false),
       at_us_(at_us),
       enough_bytes_(enough_bytes) {
+  // Sums are enough: sources would take memory and time.
   mutable_model().SumUp();
   for (RssStretch rss : stretches) {
     // `at_us` gets a stretch of its own.
@@ -50,6 +52,8 @@ bool MostAlive::HoldsMoment(const RssStretch& rss) const {
   return rss.begin_us <= at_us_ && at_us_ <= LastOf(rss);
 }
 
+// Adds up pages of files at the scans around `at_us`. Scans count as evidence
+// for stretches before, at and after it.
 void MostAlive::OnResidency(const ResidencyView& seen) {
   if (!header().page_scan()) return;
   uint64_t bytes = 0;
@@ -76,6 +80,9 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
     if (events->time_us > LastOf(rss)) {
       TakeLive(LastOf(rss));
       EndStretch();
+      // Between stretches only the result matters. Blocks that are allocated
+      // and freed within this batch are left out, which skips nearly all
+      // events.
     } else if (events->time_us < rss.begin_us) {
       const HeapEvent* const before = events;
       events = std::find_if(events, end, [&rss](const HeapEvent& event) {
@@ -86,6 +93,8 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
       HeapReplay::OnHeap(left.data(), left.size());
       was_apart_ = true;
     } else {
+      // Events of one microsecond are one moment: it ends with the last of
+      // them.
       if (events->time_us > rss.begin_us) TakeLive(events->time_us - 1);
       HeapReplay::OnHeap(events, 1);
       TakeLive(events->time_us);
@@ -122,8 +131,11 @@ void MostAlive::TakeLive(uint64_t time_us) {
       !std::exchange(has_risen_, true)) {
     rising_.clear();
   }
+  // Half of the rise must be explained by allocations before earlier moments
+  // are ruled out.
   TakeMoved();
   const double moved = moved_variance_;
+  // Equal within the error of what moved since: the later moment wins.
   const double same =
       SameBytes(rising_.empty() ? 0 : moved - rising_.back().moved);
   if (rising_.empty() || live_bytes > rising_.back().live_bytes + same) {
@@ -138,6 +150,7 @@ void MostAlive::TakeLive(uint64_t time_us) {
 // that was not filled yet.
 void MostAlive::EndStretch() {
   Stretch& now = stretches_[now_++];
+  // Half of the fall must be freed after the chosen moment.
   const double after_bytes = static_cast<double>(now.rss.fell_bytes) / 2;
   const auto found =
       std::find_if(rising_.rbegin(), rising_.rend(), [&](const Most& one) {
@@ -201,6 +214,8 @@ std::optional<uint64_t> MostAlive::Better() const {
     known_bytes = KnownBytes(one);
     moved = one.most.moved;
   }
+  // Among stretches that are equal within the error, the one with the highest
+  // RSS; the last one if these are equal, too.
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
     const double same = SameBytes(std::fabs(one.most.moved - moved));

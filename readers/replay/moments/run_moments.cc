@@ -78,6 +78,9 @@ std::string FoundMoment::Text() const {
   return absl::StrCat(name, name.empty() ? "" : ", ", HumanSeconds(time_us));
 }
 
+// Up to four readings: one or two for the peak (see PeakFinder::Read), one for
+// live bytes, and one for waits, which shares the reading of live bytes if
+// there is one.
 std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
   auto moments = PeakFinder::Read<RunMoments>(read);
   if (moments == nullptr) return nullptr;
@@ -103,6 +106,7 @@ void RunMoments::OnHeader(const Header& header) {
 void RunMoments::AddReading(uint64_t time_us, uint64_t rss_bytes,
                             uint64_t hwm_bytes) {
   if (rss_bytes > highest_.bytes) highest_ = {time_us, rss_bytes};
+  // VmHWM exceeds all readings of RSS: the peak was between two of them.
   if (hwm_bytes > std::max(hwm_bytes_, highest_.bytes)) {
     readings_.AddHwm(hwm_us_, time_us, hwm_bytes, rss_bytes);
   } else if (rss_bytes != 0) {
@@ -180,6 +184,8 @@ std::vector<RssStretch> RunMoments::BeforeFinalization(
 void RunMoments::Choose(const ReadRun& read) {
   uint64_t known_us = kEnd;  // resident pages were best known then
   std::vector<RssStretch> stretches;
+  // With faults the model has RSS at all times; otherwise only readings are
+  // known.
   if (has_faults_) {
     known_us = peak_us();
     stretches = high();
@@ -192,6 +198,7 @@ void RunMoments::Choose(const ReadRun& read) {
   }
   if (known_us != kEnd) peak_.time_us = known_us;
   stretches = BeforeFinalization(stretches);
+  // Without heap events no other evidence distinguishes the moments.
   if (!has_heap_ || stretches.empty()) return;
   // A scan finds the touched parts of blocks and mappings. If these and older
   // memory can explain RSS, no other moment is better.
@@ -211,6 +218,7 @@ void RunMoments::FindPeak(const ReadRun& read) {
     peak_.name = known ? "the peak of RSS" : "about the peak of RSS";
     return Choose(read);
   }
+  // RSS was never read: the peak of live bytes is the next best.
   peak_ = {peak_us(), "about the peak of RSS"};
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!has_heap_ || !read({&heap}) || heap.model().peak_bytes() <= 0) return;
@@ -230,6 +238,7 @@ uint64_t RunMoments::EndUs() const {
 uint64_t RunMoments::KnownUntilUs() const {
   // Some collectors did not write a reading equal to the one before.
   constexpr uint64_t kMostLateUs = 500000;
+  // The process reported its own memory at its end.
   const bool was_told = footer_.own_bytes() != 0;
   const uint64_t end_us = EndUs();
   if (was_told || has_faults_ || last_reading_us_ + kMostLateUs < end_us) {
@@ -239,6 +248,7 @@ uint64_t RunMoments::KnownUntilUs() const {
 }
 
 // From the footer, or else from heap events, if there are any.
+// `is_last` stays true only if nothing after the moment is in the file.
 FoundMoment RunMoments::FindEnd(const ReadRun& read) const {
   FoundMoment end = {EndUs(), std::string(NameOfEnd(footer_)), true};
   if (footer_.finalize() == Footer::FINALIZED) {
@@ -275,6 +285,7 @@ absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
       // A time that the user copied was rounded: it still means the end.
       const bool is_end = HumanSeconds(moment.time_us) == HumanSeconds(EndUs());
       if (moment.time_us <= EndUs()) return FoundMoment{moment.time_us};
+      // Compared as printed.
       if (is_end) return FoundMoment{EndUs(), "", true};
       return absl::OutOfRangeError(absl::StrCat(HumanSeconds(moment.time_us),
                                                 " is after the run's end, ",
@@ -303,6 +314,8 @@ ReadRun ReadingBeside(const ReadRun& read, ReplayVisitor* beside,
         std::any_of(all.begin(), all.end(), [](const ReplayVisitor* visitor) {
           return visitor->heap_use() == HeapUse::kEvents;
         });
+    // Exchanged at the first reading that takes heap events: later ones go
+    // without.
     if (takes_heap && !std::exchange(*is_read, true)) all.push_back(beside);
     return read(all);
   };

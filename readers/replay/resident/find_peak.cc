@@ -42,7 +42,9 @@ bool WasInCall(const Row& row, const RunIndex& index) {
 
 }  // namespace
 
-// Event numbers ascend over all threads: what grew did so since the last event.
+// Where pages are scanned, rows are evidence of growth. Event numbers ascend
+// over all threads, so RSS grew between the last event of any thread and this
+// one.
 bool PeakFinder::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const Row& row = rows[i];
@@ -69,6 +71,7 @@ bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
   if (!TellsGrowth()) return true;
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
+    // Mappings made by C code reserve addresses; they are no sign of touching.
     if (event.is_free || event.allocator >= HEAP_MMAP) continue;
     AddGrowth({event.time_us - std::min(event.time_us, kOneGrowthUs / 2),
                event.time_us + kOneGrowthUs / 2, event.size, event.stack,
@@ -82,6 +85,8 @@ bool PeakFinder::OnPages(const PageEntry* entries, size_t count) {
   return ResidentReplay::OnPages(entries, count);
 }
 
+// Keeps the list sorted by time and free of overlaps: a span starts no earlier
+// than the one before ends. Consecutive growth at one stack is joined.
 void PeakFinder::AddGrowth(const SeenGrowth& growth) {
   const uint64_t before_us = growth_.empty() ? 0 : growth_.back().to_us;
   SeenGrowth one = growth;
@@ -129,10 +134,13 @@ std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
   return finder;
 }
 
+// Within 1 %: moments that near to the peak are equally good.
 bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
   return bytes >= peak_bytes - peak_bytes / 100;
 }
 
+// Until `time_us` the model is as it is now: RSS was that high from now_us()
+// on.
 void PeakFinder::OnTime(uint64_t time_us) {
   const uint64_t rss = model().RssBytes();
   if (IsHigh(rss, std::max(high_bytes_, peak_bytes_))) AddHigh(time_us, rss);
@@ -170,6 +178,7 @@ void PeakFinder::KeepHigh() {
 
 void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   OnTime(now_us());
+  // The kernel was asked what is resident, and VmHWM was not read.
   if (hwm_bytes == 0) return RememberWhatIsKnown();
   RaiseTo(hwm_bytes);
   Take(hwm_bytes);
@@ -218,6 +227,7 @@ void PeakFinder::Take(uint64_t most_bytes) {
 
 // VmHWM was read. If it has risen, RSS was that high since the last reading.
 void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
+  // The first reading of VmHWM may be from before tracing.
   const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
   last_hwm_bytes_ = hwm_bytes;
   // A peak slightly above a moment that was seen counts as that moment.
@@ -232,6 +242,8 @@ void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
   peak_unseen_ = true;
 }
 
+// Remembers RSS with and without the pages that a huge page would have had:
+// InferHugePages() decides when VmHWM is known.
 void PeakFinder::OnGone(std::vector<LateArrival> blocks) {
   GoneBlocks gone = {{}, kEnd, now_us(), model().RssBytes(), 0};
   for (const LateArrival& block : blocks) {
@@ -249,6 +261,7 @@ void PeakFinder::OnGone(std::vector<LateArrival> blocks) {
 void PeakFinder::InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes) {
   uint64_t to_us = 0, together_bytes = 0;
   for (const GoneBlocks& gone : gone_) {
+    // Blocks that were there at the same time add up.
     if (gone.from_us >= to_us) together_bytes = 0;
     const uint64_t more_bytes = together_bytes + gone.more_bytes;
     const uint64_t rss_bytes = gone.rss_bytes + more_bytes;
@@ -286,10 +299,13 @@ Hindsight PeakFinder::hindsight() const {
 void PeakFinder::Finish() {
   ResidentReplay::Finish();
   waits_ = finder_.Take();
+  // The end of the run counts as a reading.
   OnTime(now_us());
   RaiseTo(highest_read());
   Take(kEnd);
   KeepHigh();
+  // A moment at which the kernel was asked is preferred, if it is as high and
+  // more of it was known.
   if (asked_bytes_ == 0 || !IsAlmost(asked_bytes_, peak_bytes_)) return;
   if (!peak_unseen_ && peak_known_bytes_ > known_bytes_) return;
   peak_bytes_ = asked_bytes_;

@@ -28,6 +28,7 @@ ResidentReplay::ResidentReplay(uint64_t until_us, Hindsight hindsight)
   model_.SetMostRss(before_.most_rss_bytes);
 }
 
+// RSS was never above the highest reading, VmHWM included, until the last one.
 Hindsight ResidentReplay::hindsight() const {
   Hindsight hindsight;
   if (highest_read_ != 0) {
@@ -63,9 +64,11 @@ void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
   has_page_events_ = header.page_period() != 0 || header.page_scan();
   model_.SetHeader(header);
+  // RSS when tracing started: the base of everything that page events add.
   AddReading({0, header.first_rss_bytes(), 0});
 }
 
+// Ends the moment now_us(), and goes on to `time_us`.
 void ResidentReplay::MoveTo(uint64_t time_us) {
   if (time_us <= now_us_) return;
   // There may be no other event at the peak.
@@ -86,6 +89,7 @@ void ResidentReplay::LeaveMoment() {
        ++next_late_) {
     AddLate(late[next_late_]);
   }
+  // At the peak RSS is set to VmHWM, which the model cannot reach by itself.
   if (now_us_ == before_.peak_us && before_.peak_rss_bytes != 0) {
     model_.SetRss(before_.peak_rss_bytes, now_us_);
   }
@@ -93,6 +97,8 @@ void ResidentReplay::LeaveMoment() {
 
 // Everything before `time_us` has been read.
 void ResidentReplay::AdvanceTo(uint64_t time_us) {
+  // Readings are kept by time, as they may follow later page events in the
+  // file. Each is used when all events before it were added.
   while (!readings_.empty() && readings_.begin()->first < time_us) {
     const Reading reading = readings_.begin()->second;
     readings_.erase(readings_.begin());
@@ -118,11 +124,13 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     // is raised.
     PageEntry risen = entry;
     risen.time_us = std::max(entry.time_us, now_us_);
+    // Before the entry is added: what it finds was there already.
     for (const LateArrival& late :
          FindLateFilePages(risen, model_, &looks_left_)) {
       AddLate(late);
       AddToHindsight(late);
     }
+    // Before the entry removes them.
     FindGone(risen);
     const uint64_t owned_bytes = model_.OwnedBytes();
     const uint32_t task = TaskOf(entry);
@@ -171,9 +179,11 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   past_ |= time_us > until_us_;
   if (past_) {
     later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
+    // A later scan only shows what the pages in between belong to.
     done_ = true;
     return;
   }
+  // Before the model has the scan: what it finds is charged to this code.
   if (by_scan()) {
     model_.SetRan(WhoRanUntil(seen.time_us, seen.rss_bytes));
     ForgetGrowth(seen.begin_us);
@@ -194,6 +204,7 @@ PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
   PageOwner owner = {.by_scan = true};
   if (before_.growth == nullptr) return owner;
   const std::vector<SeenGrowth>& growth = *before_.growth;
+  // Growth is weighed by how much of it came within the span between the scans.
   const RssSpan span = {scanned_us_, to_us, scanned_rss_bytes_, rss_bytes};
   absl::flat_hash_map<std::tuple<uint32_t, bool, bool>, double> by_stack;
   double most = 0, most_beside_imports = 0;
@@ -249,6 +260,7 @@ void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {
   }
 }
 
+// The pages came with another page: they are charged to its owner, at its time.
 void ResidentReplay::AddLate(const LateArrival& late) {
   const uint64_t owned_bytes = model_.OwnedBytes();
   const PageOwner with = model_.owners()[model_.pages().At(late.with).owner];
@@ -262,6 +274,8 @@ void ResidentReplay::AddReading(const Reading& reading) {
   // RSS is unknown at this moment, and VmHWM may be an earlier one's.
   if (reading.rss_bytes == 0) return;
   read_us_ = std::max(read_us_, reading.time_us);
+  // Bounds memory if a file has readings of one time after another, but no
+  // events.
   if (readings_.size() >= kMaxReadings) readings_.erase(readings_.begin());
   readings_.emplace(reading.time_us, reading);
 }
@@ -278,6 +292,7 @@ void ResidentReplay::OnProcess(const ProcessSample& sample) {
 }
 
 uint64_t ResidentReplay::UnscannedFileBytes() const {
+  // Only what the kernel counted after the last scan.
   if (!by_scan() || file_bytes_us_ <= ranges_us_) return 0;
   uint64_t pages = 0;
   for (const ResidentRange& range : model_.ranges()) {
@@ -305,6 +320,7 @@ void ResidentReplay::OnFooter(const Footer& footer) {
 }
 
 void ResidentReplay::Finish() {
+  // The kernel could not be asked, so a scan recorded nothing.
   if (by_scan() && !was_scanned_) has_page_events_ = false;
   // Includes what was read at the last moment itself.
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);

@@ -27,6 +27,7 @@ class Parts {
  public:
   static constexpr size_t kNone = ~size_t{0};
 
+  // Sorted, and cut where they overlap, as in a damaged file.
   explicit Parts(std::vector<GilPart> parts) {
     const auto earlier = [](const GilPart& a, const GilPart& b) {
       return a.begin_ns < b.begin_ns;
@@ -74,6 +75,8 @@ class HeldTime {
   void Measure(size_t part, uint64_t ns) { parts_[part].ran_ns += ns; }
   // For the next piece. REQUIRES: Measure() was called with all of them.
   uint64_t Take(size_t part, const GilPart& hold, uint64_t ns) {
+    // The time held is spread in proportion to the time that ran. The sum so
+    // far is rounded, not each piece: errors do not add up.
     Part& of = parts_[part];
     const uint64_t long_ns = hold.end_ns - hold.begin_ns;
     const uint64_t held_ns =
@@ -133,6 +136,8 @@ LateWakes::LateWakes(const ThreadSteps& steps,
          ++step) {
       const uint64_t ns = steps.Time(step + 1) - steps.Time(step);
       const uint8_t code = steps.CodeOf(step);
+      // Switches show this waiting already: only the rest was at ends of
+      // sleeps.
       if (code == ThreadSteps::kRunnable) {
         left_ns -= static_cast<int64_t>(ns);
       } else if (code != ThreadSteps::kRuns && code != ThreadSteps::kGone) {
@@ -143,6 +148,9 @@ LateWakes::LateWakes(const ThreadSteps& steps,
   }
 }
 
+// Distributes the rest evenly: each sleep gets the same share, but no more than
+// its length. Sleeps shorter than the share are taken first, and leave more for
+// the others.
 uint64_t LateWakes::Share(std::vector<uint64_t>* sleeps, int64_t* left_ns) {
   if (*left_ns <= 0) return 0;
   auto left = static_cast<uint64_t>(*left_ns);
@@ -195,6 +203,8 @@ class SpanWalk {
   StateSpan now_;  // it may go on
 };
 
+// Two passes over the steps: the first measures how long each hold ran, which
+// the second needs to spread the hold's time.
 void SpanWalk::Walk() {
   const auto measure = [&](size_t part, uint64_t begin, uint64_t end) {
     if (part != Parts::kNone) held_.Measure(part, end - begin);
@@ -229,6 +239,7 @@ void SpanWalk::Walk() {
 void SpanWalk::Sleep(size_t step) {
   const uint8_t code = steps_.CodeOf(step);
   const uint64_t begin = steps_.Time(step), end = EndOf(step);
+  // The last step has not ended: its end is unknown.
   const uint64_t late_ns = step + 1 < steps_.size() ? late_.At(end) : 0;
   const uint64_t awake = end - std::min(end - begin, late_ns);
   waits_.Cut(begin, awake, [&](size_t part, uint64_t from, uint64_t to) {
@@ -244,7 +255,7 @@ void SpanWalk::Sleep(size_t step) {
   Give(late);
 }
 
-// What goes on in the same way is one.
+// Joins spans that continue in the same state.
 void SpanWalk::Give(const StateSpan& span) {
   if (span.long_ns() == 0) return;
   const bool goes_on = now_.end_ns == span.begin_ns &&

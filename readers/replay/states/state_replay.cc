@@ -4,28 +4,6 @@
 #include <utility>
 
 namespace pymemrun {
-namespace {
-
-uint64_t LongOf(const std::vector<GilPart>& parts, const TimeRange& range) {
-  uint64_t sum = 0;
-  for (const GilPart& part : parts) {
-    const uint64_t long_ns = part.end_ns - part.begin_ns;
-    sum += range.ShareOf(long_ns - std::min(long_ns, part.paused_ns),
-                         part.begin_ns, part.end_ns);
-  }
-  return sum;
-}
-
-// What of the span lies in the range; nothing may.
-StateSpan Within(StateSpan span, const TimeRange& range) {
-  span.gil_ns = range.ShareOf(span.gil_ns, span.begin_ns, span.end_ns);
-  span.begin_ns = range.Clamp(span.begin_ns);
-  span.end_ns = range.Clamp(span.end_ns);
-  return span;
-}
-
-}  // namespace
-
 void StateReplay::OnStateRecording(const StateRecording& recording) {
   has_states_ = true;
   has_switches_ |= recording.switches();
@@ -80,10 +58,10 @@ void StateReplay::Take(const StateEvent& event) {
     case STATE_RUNS:
       return told.steps.Add(event.time_ns, ThreadSteps::kRuns);
     case STATE_PREEMPTED:
-      told.preempted += range().Has(event.time_ns);
+      told.preempted += HasEvent(event.time_ns);
       return told.steps.Add(event.time_ns, ThreadSteps::kRunnable);
     case STATE_SLEEPS:
-      told.voluntary += range().Has(event.time_ns);
+      told.voluntary += HasEvent(event.time_ns);
       return told.steps.Add(event.time_ns, ThreadSteps::kOther);
     case STATE_ENDED:
       told.end_ns = event.time_ns;
@@ -97,27 +75,31 @@ void StateReplay::Take(const StateEvent& event) {
   if (code == ThreadSteps::kOther) told.steps.Rename(CodeOf(event));
 }
 
+// Threads that counted nothing since the last batch have no entry. A damaged
+// file's counts do not sink either.
 bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
   has_states_ = true;
   for (size_t i = 0; i < count; ++i) {
     const SchedSample& sample = samples[i];
     Told& told = TellOf(index().FirstThread(sample.thread));
     const uint64_t time_ns = sample.time_us * 1000;
+    if (time_ns > read_ns_) read_before_ns_ = std::exchange(read_ns_, time_ns);
     last_ns_ = std::max(last_ns_, time_ns);
     told.first_ns = std::min(told.first_ns, time_ns);
-    // A damaged file's do not sink either.
-    if (time_ns > range().end_ns) continue;
-    SchedSample& last = told.sched;
-    last.run_ns = std::max(last.run_ns, sample.run_ns);
-    last.runnable_ns = std::max(last.runnable_ns, sample.runnable_ns);
-    last.voluntary = std::max(last.voluntary, sample.voluntary);
-    last.preempted = std::max(last.preempted, sample.preempted);
-    const uint64_t begin_ns = range().begin_ns;
-    if (begin_ns != 0 && time_ns <= begin_ns) told.before = last;
-    if (!has_switches_) continue;
-    const uint64_t before_ns =
-        told.readings.empty() ? 0 : told.readings.back().time_ns;
-    told.readings.push_back({std::max(time_ns, before_ns), last.runnable_ns});
+    const SchedReading last =
+        told.readings.empty() ? SchedReading{0, 0} : told.readings.back();
+    told.readings.push_back({std::max(time_ns, last.time_ns),
+                             std::max(sample.runnable_ns, last.runnable_ns),
+                             std::max(sample.run_ns, last.run_ns),
+                             read_before_ns_});
+    // It tells of switches before it.
+    const bool has = time_ns == 0 || HasEvent(time_ns - 1);
+    const auto count_more = [has](uint64_t now, uint64_t* read, uint64_t* sum) {
+      if (has) *sum += now - std::min(now, *read);
+      *read = std::max(now, *read);
+    };
+    count_more(sample.voluntary, &told.read_voluntary, &told.voluntary);
+    count_more(sample.preempted, &told.read_preempted, &told.preempted);
   }
   return true;
 }
@@ -133,28 +115,6 @@ void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
   TellOf(thread).waits.push_back({begin_ns, std::max(begin_ns, end_ns), 0});
 }
 
-// By the scheduler's counts: what is left of its life it has slept.
-void StateReplay::SumCounts(const Told& told, uint64_t end_ns,
-                            ThreadStates* states) const {
-  StateNanos& ns = states->times.ns;
-  const uint64_t life_ns =
-      range().Overlap(std::min(end_ns, told.first_ns), end_ns);
-  const uint64_t run_ns =
-      std::min(told.sched.run_ns - told.before.run_ns, life_ns);
-  const uint64_t runnable_ns = std::min(
-      told.sched.runnable_ns - told.before.runnable_ns, life_ns - run_ns);
-  const uint64_t slept_ns = life_ns - run_ns - runnable_ns;
-  const uint64_t with_gil_ns = std::min(run_ns, LongOf(told.holds, range()));
-  const uint64_t gil_ns = std::min(slept_ns, LongOf(told.waits, range()));
-  ns[NumberOf(ThreadState::kRunsWithGil)] = with_gil_ns;
-  ns[NumberOf(ThreadState::kRuns)] = run_ns - with_gil_ns;
-  ns[NumberOf(ThreadState::kRunnable)] = runnable_ns;
-  ns[NumberOf(ThreadState::kGil)] = gil_ns;
-  ns[NumberOf(ThreadState::kOther)] = slept_ns - gil_ns;
-  states->voluntary = told.sched.voluntary - told.before.voluntary;
-  states->preempted = told.sched.preempted - told.before.preempted;
-}
-
 void StateReplay::Finish() {
   GilReplay::Finish();
   const uint64_t end_ns = std::max(this->end_ns(), last_ns_);
@@ -166,18 +126,20 @@ void StateReplay::Finish() {
     Told& told = told_[thread];
     ThreadStates& states = states_[thread];
     if (told.first_ns == ~uint64_t{0}) continue;
-    states.any = told.first_ns <= range().end_ns &&
-                 std::max(ended(told), told.first_ns) >= range().begin_ns;
+    states.any = told.first_ns <= range_.end_ns &&
+                 std::max(ended(told), told.first_ns) >= range_.begin_ns;
     states.by_switches = has_switches_ && !told.steps.empty();
+    states.voluntary = told.voluntary;
+    states.preempted = told.preempted;
     if (!states.by_switches) {
-      SumCounts(told, ended(told), &states);
+      for (const CountedSpan& span :
+           CountedSpans(told.readings, told.first_ns, ended(told),
+                        std::move(told.holds), std::move(told.waits))) {
+        states.times.Add(span, range_);
+      }
     } else {
-      states.voluntary = told.voluntary;
-      states.preempted = told.preempted;
       const auto take = [&](const StateSpan& span) {
-        const StateSpan within = Within(span, range());
-        if (within.long_ns() == 0) return;
-        states.times.Add(within);
+        if (!states.times.Add(span, range_)) return;
         OnSpan(static_cast<uint32_t>(thread), span);
       };
       EachSpan(told.steps, end_ns, std::move(told.holds), std::move(told.waits),

@@ -28,6 +28,11 @@ class StateReplay : public GilReplay {
   // System calls of SLEEP_OTHER that are told apart; the others count as one.
   static constexpr size_t kMostNames = 100;
 
+  // To be called first, if at all: all sums are of this part of the time, from
+  // its begin until before its end. Those of parts side by side add up to those
+  // of both. The run's GIL events are read whole.
+  void SetRange(const TimeRange& range) { range_ = range; }
+
   void OnStateRecording(const StateRecording& recording) override;
   bool OnStates(const StateEvent* events, size_t count) override;
   bool OnSched(const SchedSample* samples, size_t count) override;
@@ -57,25 +62,28 @@ class StateReplay : public GilReplay {
   struct Told {
     ThreadSteps steps;
     std::vector<GilPart> holds, waits;
-    SchedSample sched;                      // the last one in the range
-    SchedSample before;                     // the last one before it
-    std::vector<RunnableReading> readings;  // of runs with switches
+    std::vector<SchedReading> readings;
     // When the thread started and ended; an end of 0 is that of the run.
     uint64_t first_ns = ~uint64_t{0}, end_ns = 0;
-    uint64_t voluntary = 0, preempted = 0;
+    uint64_t voluntary = 0, preempted = 0;            // in the range
+    uint64_t read_voluntary = 0, read_preempted = 0;  // of the last SchedSample
   };
 
+  bool HasEvent(uint64_t time_ns) const {
+    return time_ns >= range_.begin_ns && time_ns < range_.end_ns;
+  }
   Told& TellOf(uint32_t first);
   void Take(const StateEvent& event);
   uint8_t CodeOf(const StateEvent& event);
   void OnHold(const GilSpan& hold) override;
   void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
               GilWaitKind kind) override;
-  void SumCounts(const Told& told, uint64_t end_ns, ThreadStates* states) const;
 
   bool has_states_ = false, has_switches_ = false, cannot_look_ = false;
   std::string reason_;
+  TimeRange range_;
   uint64_t lost_ = 0, last_ns_ = 0;
+  uint64_t read_ns_ = 0, read_before_ns_ = 0;  // counts, the last times
   std::vector<std::string> names_;
   std::vector<Told> told_;  // by first ThreadDef.ids, as the next
   std::vector<ThreadStates> states_;

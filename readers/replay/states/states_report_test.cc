@@ -1,11 +1,15 @@
 // `pymemreport states`, and what it reckons with.
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "readers/replay/states/state_replay.h"
 #include "readers/replay/states/thread_times.h"
 #include "readers/report/pymemreport.h"
 #include "readers/testing/program_test_util.h"
@@ -60,27 +64,72 @@ TEST(StatesReportTest, SwitchesAndTheGilTogetherMakeEachThreadsTimes) {
   EXPECT_EQ(worker["voluntary"], 2);
 }
 
+// Of each thread its times and its switches.
+std::vector<uint64_t> AmountsOf(const std::string& run,
+                                const TimeRange& range = {}) {
+  StateReplay replay;
+  replay.SetRange(range);
+  StringSource source(run);
+  ReadResult result;
+  EXPECT_TRUE(ReadStream(&source, {}, &replay, &result).ok());
+  replay.Finish();
+  std::vector<uint64_t> amounts;
+  for (const ThreadStates& states : replay.states()) {
+    const StateNanos& ns = states.times.ns;
+    amounts.insert(amounts.end(), ns.begin(), ns.end());
+    amounts.push_back(states.voluntary);
+    amounts.push_back(states.preempted);
+  }
+  return amounts;
+}
+
+// What threads waited for a CPU is read behind most of these times.
 TEST(StatesReportTest, PartsOfTheTimeAddUpToAllOfIt) {
-  for (const bool switches : {true, false}) {
-    StatesRun counted(/*switches=*/false);
-    counted.Sched(10, 1, 5, 1).Sched(50, 1, 30, 3).Sched(100, 1, 60, 8);
-    const std::string run =
-        switches ? TwoStateThreads().Build() : counted.Build();
-    const nlohmann::json all = RowsOf(run);
-    const nlohmann::json first = RowsOf(run, {"--to", "50ms"});
-    const nlohmann::json second = RowsOf(run, {"--from", "50ms"});
-    for (const auto& [thread, row] : all.items()) {
-      for (const auto& [column, value] : row.items()) {
-        if (!value.is_number_float() || column.find("share") != column.npos) {
-          continue;
-        }
-        EXPECT_NEAR(first[thread][column].get<double>() +
-                        second[thread][column].get<double>(),
-                    value.get<double>(), 1e-9)
-            << thread << " " << column;
+  StatesRun exact = TwoStateThreads();
+  exact.Sched(40, 1, 20, 15).Sched(99, 1, 40, 47).Sched(99, 2, 24, 21);
+  StatesRun counted(/*switches=*/false);
+  counted.Sched(10, 1, 5, 1, 1).Sched(30, 2, 0, 0).Sched(50, 1, 37, 30, 3);
+  counted.Sched(50, 2, 13, 30, 2).Sched(99, 1, 62, 33, 8).Sched(99, 2, 25, 35);
+  counted.Gil(0, 1, GIL_TAKEN)
+      .Gil(13, 2, GIL_WAITING)
+      .Gil(47, 2, GIL_TAKEN, 1, 3)
+      .Gil(100, 2, GIL_STATE, 30, 7);
+  for (const std::string& run : {exact.Build(), counted.Build()}) {
+    const std::vector<uint64_t> all = AmountsOf(run);
+    EXPECT_EQ(all.size(), 3 * (kThreadStates + 2));  // the first is nobody
+    for (const uint64_t parts : {2, 3, 17, 1000}) {
+      std::vector<uint64_t> sums(all.size());
+      TimeRange range;
+      for (uint64_t part = 1; part <= parts; ++part) {
+        range.begin_ns = part == 1 ? 0 : range.end_ns;
+        range.end_ns = part == parts ? ~uint64_t{0} : 100000000 * part / parts;
+        const std::vector<uint64_t> amounts = AmountsOf(run, range);
+        for (size_t i = 0; i < sums.size(); ++i) sums[i] += amounts[i];
       }
+      EXPECT_EQ(sums, all) << parts << " parts";
     }
   }
+}
+
+TEST(StatesReportTest, WaitsForACpuCountWhereTheyWereReadLater) {
+  StatesRun exact;
+  exact.Step(0, 1, STATE_SLEEPS).Step(50, 1, STATE_RUNS).Sched(90, 1, 40, 20);
+  EXPECT_DOUBLE_EQ(
+      RowsOf(exact.Build(), {"--to", "60ms"})["MainThread#11"]["runnable_s"],
+      0.020);
+  // Only the scheduler counts: evenly, from one reading of all threads to the
+  // next one that had more.
+  StatesRun counted(/*switches=*/false);
+  counted.Sched(0, 1, 0, 0).Sched(0, 2, 0, 0).Sched(50, 2, 1, 0);
+  counted.Sched(90, 1, 10, 20);
+  const std::string run = counted.Build();
+  const auto runnable = [&run](const std::string& to) {
+    return RowsOf(run, {"--to", to})["MainThread#11"]["runnable_s"]
+        .get<double>();
+  };
+  EXPECT_DOUBLE_EQ(runnable("50ms"), 0);
+  EXPECT_DOUBLE_EQ(runnable("60ms"), 0.005);
+  EXPECT_DOUBLE_EQ(runnable("95ms"), 0.020);
 }
 
 TEST(StatesReportTest, TheSentenceAnswers) {
@@ -195,14 +244,14 @@ TEST(StatesReportTest, ARunWithoutStatesSaysHowToRecordThem) {
 std::vector<std::string> SpansOf(const ThreadSteps& steps, uint64_t end_ns,
                                  std::vector<GilPart> holds,
                                  std::vector<GilPart> waits,
-                                 const std::vector<RunnableReading>& readings,
+                                 const std::vector<SchedReading>& readings,
                                  ThreadTimes* times) {
   static constexpr const char* kNames[kThreadStates] = {
       "with GIL", "runs", "wants", "S(GIL)", "lock",
       "I/O",      "time", "page",  "other"};
   std::vector<std::string> spans;
   const auto take = [&](const StateSpan& span) {
-    times->Add(span);
+    times->Add(span, {});
     spans.push_back(absl::StrCat(
         kNames[static_cast<size_t>(span.state)], " ", span.begin_ns, "-",
         span.end_ns, span.is_estimated ? "?" : "",

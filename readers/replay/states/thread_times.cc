@@ -78,9 +78,7 @@ class HeldTime {
     // The time held is spread in proportion to the time that ran. The sum so
     // far is rounded, not each piece: errors do not add up.
     Part& of = parts_[part];
-    const uint64_t long_ns = hold.end_ns - hold.begin_ns;
-    const uint64_t held_ns =
-        std::min(of.ran_ns, long_ns - std::min(long_ns, hold.paused_ns));
+    const uint64_t held_ns = std::min(of.ran_ns, hold.had_ns());
     of.passed_ns += ns;
     const auto sum = static_cast<uint64_t>(
         static_cast<unsigned __int128>(held_ns) * of.passed_ns / of.ran_ns);
@@ -101,7 +99,7 @@ class HeldTime {
 class LateWakes {
  public:
   LateWakes(const ThreadSteps& steps,
-            const std::vector<RunnableReading>& readings);
+            const std::vector<SchedReading>& readings);
 
   // For a sleep that ended then, at most. REQUIRES: times ascend from call to
   // call.
@@ -123,12 +121,12 @@ class LateWakes {
 // Threads are read one after the other, so a reading may have too much or too
 // little. The difference is taken from the next one.
 LateWakes::LateWakes(const ThreadSteps& steps,
-                     const std::vector<RunnableReading>& readings) {
+                     const std::vector<SchedReading>& readings) {
   std::vector<uint64_t> sleeps;
   int64_t left_ns = 0;
   uint64_t counted_ns = 0;
   size_t step = 0;
-  for (const RunnableReading& reading : readings) {
+  for (const SchedReading& reading : readings) {
     sleeps.clear();
     left_ns += static_cast<int64_t>(reading.runnable_ns - counted_ns);
     counted_ns = reading.runnable_ns;
@@ -174,7 +172,7 @@ class SpanWalk {
  public:
   SpanWalk(const ThreadSteps& steps, uint64_t end_ns,
            std::vector<GilPart> holds, std::vector<GilPart> waits,
-           const std::vector<RunnableReading>& readings,
+           const std::vector<SchedReading>& readings,
            absl::FunctionRef<void(const StateSpan&)> take)
       : steps_(steps),
         end_ns_(end_ns),
@@ -270,15 +268,63 @@ void SpanWalk::Give(const StateSpan& span) {
   now_ = span;
 }
 
+// The amount of such a time that belongs to the range. Those of ranges side by
+// side add up.
+uint64_t ShareWithin(const TimeRange& range, uint64_t amount, uint64_t from_ns,
+                     uint64_t to_ns) {
+  const auto until = [=](uint64_t time_ns) {
+    return TimeRange{0, time_ns}.ShareOf(amount, from_ns, to_ns);
+  };
+  return until(range.end_ns) - until(range.begin_ns);
+}
+
+// How much of the parts is in each span. The first one and the last one have
+// what is beyond them.
+std::vector<uint64_t> GilNanos(std::vector<GilPart> given,
+                               const std::vector<CountedSpan>& spans) {
+  Parts parts(std::move(given));
+  std::vector<uint64_t> ns(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const uint64_t begin = i == 0 ? 0 : spans[i].begin_ns;
+    const uint64_t end = i + 1 == spans.size() ? ~uint64_t{0} : spans[i].end_ns;
+    parts.Cut(begin, end, [&](size_t part, uint64_t from, uint64_t to) {
+      if (part == Parts::kNone) return;
+      const GilPart& of = parts[part];
+      ns[i] += ShareWithin({from, to}, of.had_ns(), of.begin_ns, of.end_ns);
+    });
+  }
+  return ns;
+}
+
+// Puts the amounts where there is room, see CountedSpans(). The room is left.
+void Fit(std::vector<uint64_t>* amounts, std::vector<uint64_t>* room) {
+  uint64_t more = 0;
+  const auto put = [&](size_t i) {
+    const uint64_t here = std::min(more, (*room)[i]);
+    more -= here;
+    (*room)[i] -= here;
+    (*amounts)[i] += here;
+  };
+  for (size_t i = 0; i < amounts->size(); ++i) {
+    more += std::exchange((*amounts)[i], 0);
+    put(i);
+  }
+  for (size_t i = amounts->size(); i > 0; --i) put(i - 1);
+}
+
 }  // namespace
 
-void ThreadTimes::Add(const StateSpan& span) {
+bool ThreadTimes::Add(StateSpan span, const TimeRange& range) {
+  span.gil_ns = ShareWithin(range, span.gil_ns, span.begin_ns, span.end_ns);
+  span.begin_ns = range.Clamp(span.begin_ns);
+  span.end_ns = range.Clamp(span.end_ns);
+  if (span.long_ns() == 0) return false;
   switch (span.state) {
     case ThreadState::kRunsWithGil:
     case ThreadState::kRuns:
       ns[NumberOf(ThreadState::kRunsWithGil)] += span.gil_ns;
       ns[NumberOf(ThreadState::kRuns)] += span.long_ns() - span.gil_ns;
-      return;
+      return true;
     case ThreadState::kOther:
       if (other_ns.size() <= span.other) other_ns.resize(span.other + 1);
       other_ns[span.other] += span.long_ns();
@@ -288,6 +334,18 @@ void ThreadTimes::Add(const StateSpan& span) {
   }
   if (span.state != ThreadState::kRunnable) ++sleeps[NumberOf(span.state)];
   ns[NumberOf(span.state)] += span.long_ns();
+  return true;
+}
+
+// One after the other, so that rounding adds nothing and loses nothing.
+void ThreadTimes::Add(const CountedSpan& span, const TimeRange& range) {
+  uint64_t sum_ns = 0, given_ns = 0;
+  for (size_t i = 0; i < kThreadStates; ++i) {
+    sum_ns += span.ns[i];
+    const uint64_t share_ns =
+        ShareWithin(range, sum_ns, span.begin_ns, span.end_ns);
+    ns[i] += share_ns - std::exchange(given_ns, share_ns);
+  }
 }
 
 uint64_t ThreadTimes::total_ns() const {
@@ -296,10 +354,48 @@ uint64_t ThreadTimes::total_ns() const {
 
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
-              const std::vector<RunnableReading>& readings,
+              const std::vector<SchedReading>& readings,
               absl::FunctionRef<void(const StateSpan&)> take) {
   SpanWalk(steps, end_ns, std::move(holds), std::move(waits), readings, take)
       .Walk();
+}
+
+std::vector<CountedSpan> CountedSpans(const std::vector<SchedReading>& readings,
+                                      uint64_t first_ns, uint64_t end_ns,
+                                      std::vector<GilPart> holds,
+                                      std::vector<GilPart> waits) {
+  std::vector<CountedSpan> spans;
+  std::vector<uint64_t> ran, wanted, rest;
+  SchedReading last = {std::min(first_ns, end_ns), 0};
+  const auto add = [&](uint64_t until_ns, const SchedReading& to) {
+    until_ns = std::clamp(until_ns, last.time_ns, end_ns);
+    spans.push_back({std::exchange(last.time_ns, until_ns), until_ns});
+    rest.push_back(spans.back().long_ns());
+    ran.push_back(to.run_ns - last.run_ns);
+    wanted.push_back(to.runnable_ns - last.runnable_ns);
+    last.run_ns = to.run_ns;
+    last.runnable_ns = to.runnable_ns;
+  };
+  for (const SchedReading& reading : readings) {
+    if (reading.since_ns > last.time_ns) add(reading.since_ns, last);
+    add(reading.time_ns, reading);
+  }
+  add(end_ns, last);
+  Fit(&ran, &rest);
+  Fit(&wanted, &rest);
+  std::vector<uint64_t> held = GilNanos(std::move(holds), spans);
+  std::vector<uint64_t> waited = GilNanos(std::move(waits), spans);
+  Fit(&held, &ran);
+  Fit(&waited, &rest);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    StateNanos& ns = spans[i].ns;
+    ns[NumberOf(ThreadState::kRunsWithGil)] = held[i];
+    ns[NumberOf(ThreadState::kRuns)] = ran[i];
+    ns[NumberOf(ThreadState::kRunnable)] = wanted[i];
+    ns[NumberOf(ThreadState::kGil)] = waited[i];
+    ns[NumberOf(ThreadState::kOther)] = rest[i];
+  }
+  return spans;
 }
 
 }  // namespace pymemrun

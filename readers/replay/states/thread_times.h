@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "format/limits.h"
+#include "readers/places/time_range.h"
 
 namespace pymemrun {
 
@@ -73,6 +74,10 @@ class ThreadSteps {
 struct GilPart {
   uint64_t begin_ns, end_ns;
   uint64_t paused_ns;
+
+  uint64_t had_ns() const {
+    return end_ns - begin_ns - std::min(end_ns - begin_ns, paused_ns);
+  }
 };
 
 // A stretch of a thread's life in one state.
@@ -89,9 +94,20 @@ struct StateSpan {
   uint64_t long_ns() const { return end_ns - begin_ns; }
 };
 
-// What the scheduler had counted of the thread then. Both rise.
-struct RunnableReading {
+// What the scheduler had counted of the thread then. All rise.
+struct SchedReading {
   uint64_t time_ns, runnable_ns;
+  uint64_t run_ns = 0;
+  uint64_t since_ns = 0;  // nothing was counted from the last one until then
+};
+
+// A stretch of a thread's life. The scheduler says for how long the thread was
+// in each state then, and not when.
+struct CountedSpan {
+  uint64_t begin_ns = 0, end_ns = 0;
+  StateNanos ns = {};  // they add up to the stretch
+
+  uint64_t long_ns() const { return end_ns - begin_ns; }
 };
 
 struct ThreadTimes {
@@ -100,7 +116,10 @@ struct ThreadTimes {
   std::vector<uint64_t> other_ns;
   StateNanos sleeps = {};  // how many of each kind
 
-  void Add(const StateSpan& span);
+  // The part of it that lies in the range: what parts of ranges side by side
+  // add up to is the same for any such ranges. False: nothing does.
+  bool Add(StateSpan span, const TimeRange& range);
+  void Add(const CountedSpan& span, const TimeRange& range);
   uint64_t total_ns() const;
 };
 
@@ -112,8 +131,16 @@ struct ThreadTimes {
 // is shortened by the same amount, or by its whole length.
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
-              const std::vector<RunnableReading>& readings,
+              const std::vector<SchedReading>& readings,
               absl::FunctionRef<void(const StateSpan&)> take);
+
+// What a thread did by the scheduler's counts alone, from `first_ns` to
+// `end_ns`. What it did not run, nor want to, it slept. A reading may have more
+// than its time has room for: the next ones have that, or else those before.
+std::vector<CountedSpan> CountedSpans(const std::vector<SchedReading>& readings,
+                                      uint64_t first_ns, uint64_t end_ns,
+                                      std::vector<GilPart> holds,
+                                      std::vector<GilPart> waits);
 
 }  // namespace pymemrun
 

@@ -59,6 +59,7 @@ class ThreadReader {
   Found ReadHeap();
   bool ReadRss();
   bool FindCalls();
+  void AddFurther(const std::vector<double>& values, const std::string& label);
   void FindHighest();
   void ThinPeaks();
   void Draw(Drawing* drawing);
@@ -177,13 +178,37 @@ bool ThreadReader::FindCalls() {
   return true;
 }
 
-// Of a run that knows no calls: the highest point of each line, by time.
+// Where the line goes down by more than --min, after it went up by as much: not
+// its highest point, which is a peak in any case.
+void ThreadReader::AddFurther(const std::vector<double>& values,
+                              const std::string& label) {
+  const auto least = static_cast<double>(options_.peaks.rule.min_bytes);
+  const size_t highest =
+      std::max_element(values.begin(), values.end()) - values.begin();
+  bool is_up = false;
+  for (size_t i = 1, turn = 0; i < values.size(); ++i) {
+    const double up = values[i] - values[turn];
+    if (is_up ? up > 0 : up < 0) {
+      turn = i;
+    } else if (std::fabs(up) > least) {
+      if (is_up && turn != highest) {
+        peaks_.push_back(
+            {0, found_.curves.time_us[turn], label, values[turn], label});
+      }
+      is_up = !is_up;
+      turn = i;
+    }
+  }
+}
+
+// Of a run that knows no calls: the high points of each line, by time.
 void ThreadReader::FindHighest() {
   const Curves& curves = found_.curves;
   for (size_t i = 0; i < curves.chosen.size(); ++i) {
     const HighPoint& high = found_.highs[i];
     if (high.bytes <= 0) continue;
     const std::string label = LabelOf(curves.chosen[i].place);
+    AddFurther(curves.chosen[i].values, label);
     peaks_.push_back({0, high.time_us, label, high.bytes, label});
     if (high.stack == 0) continue;
     peaks_.back().text = PeakLabel(
@@ -193,13 +218,14 @@ void ThreadReader::FindHighest() {
   const auto& rss = curves.total.values;
   const auto highest = std::max_element(rss.begin(), rss.end());
   if (highest != rss.end()) {
-    peaks_.push_back({0, curves.time_us[highest - rss.begin()],
-                      std::string(kProcess), *highest, std::string(kProcess)});
+    const std::string label(kProcess);
+    AddFurther(rss, label);
+    peaks_.push_back(
+        {0, curves.time_us[highest - rss.begin()], label, *highest, label});
   }
   std::stable_sort(
       peaks_.begin(), peaks_.end(),
       [](const Peak& a, const Peak& b) { return a.time_us < b.time_us; });
-  for (size_t i = 0; i < peaks_.size(); ++i) peaks_[i].number = i + 1;
 }
 
 // Of each part of the time the largest stays.
@@ -316,6 +342,9 @@ void ThreadReader::Draw(Drawing* drawing) {
   chart.numbers_marks = true;
   DrawLines(&chart);
   ThinPeaks();
+  for (size_t i = 0; i < peaks_.size() && !knows_calls_; ++i) {
+    peaks_[i].number = i + 1;
+  }
   for (const Peak& peak : peaks_) chart.marks.push_back(MarkOf(peak, chart));
 }
 

@@ -114,6 +114,37 @@ TEST(GraphReportTest, OfManyPeaksTheLargestOfEachTimeAreShown) {
   EXPECT_EQ(Count(printed.out, ">51</text>"), 2u);
 }
 
+// The thread goes up and down by 400 KiB, and twice by less than 200 KiB.
+TEST(GraphReportTest, WithoutCallsAllHighPointsOfALineAreNumbered) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder);
+  builder.AddMapping("");
+  uint64_t time_us = 0, rss_bytes = 80 << 10;
+  builder.AddProcess(1, rss_bytes, rss_bytes);
+  for (const uint64_t pages : {100, 40, 101, 102, 100}) {
+    const uint64_t bytes = pages * 4096;
+    builder.AddPages(CamePages(time_us += 100000, 100, pages, 1));
+    builder.AddProcess(time_us + 5000, rss_bytes + bytes, rss_bytes + bytes);
+    builder.AddPages(
+        {RangeEntry(time_us += 50000, PAGES_UNMAPPED, 100, pages)});
+    builder.AddProcess(time_us + 5000, rss_bytes, rss_bytes);
+  }
+  builder.Flush();
+  const std::string run = sink.contents();
+  const Printed usual = Graph(run);
+  EXPECT_EQ(usual.code, 0) << usual.err;
+  // Of the thread and of the process.
+  EXPECT_EQ(Count(usual.out, "class=\"peak\""), 8u);
+  EXPECT_THAT(usual.out, HasSubstr(">404.0 KiB at 0.4"));
+  EXPECT_THAT(usual.out, HasSubstr(">8</text>"));
+  EXPECT_EQ(Count(Graph(run, {"--min", "100K"}).out, "class=\"peak\""), 10u);
+  EXPECT_EQ(Count(Graph(run, {"--min", "1M"}).out, "class=\"peak\""), 2u);
+  const Printed few = Graph(run, {"--peaks", "3"});
+  EXPECT_EQ(Count(few.out, "class=\"peak\""), 3u);
+  EXPECT_THAT(few.out, Not(HasSubstr(">4</text>")));
+}
+
 TEST(GraphReportTest, CsvHasPlainBytesAtEachMoment) {
   const Printed printed =
       Graph(PageEventsRun().Build(), {"--csv", "--to", "0.3"});

@@ -142,6 +142,36 @@ class UnsharedTest(process_support.ProcessesTest):
                                delta=grown * 0.05)
         self.assertLess(int(row["error_bytes"]), grown * 0.05)
 
+    def test_lines_in_turn_have_an_error(self):
+        """Most pages of bursts are charged by the nearest known stack."""
+        self.first, _ = self.run_family(f"""
+import gc
+gc.disable()
+block = bytearray(b"x" * {WRITTEN})
+
+def often(page):
+    block[4096 * page] = 1
+
+def seldom(page):
+    block[4096 * page] = 1
+
+if os.fork() == 0:
+    for page in range({WRITTEN // 4096}):
+        (seldom if page % 4 == 3 else often)(page)
+    os._exit(0)
+os.wait()
+""", "--trace", "pages", "--page-source", "faults", files=1)
+        rows = {row["function"]: row for row in json.loads(self.report("--json"))}
+        if not any(rows[name]["inferred_bytes"] for name in ("often", "seldom")):
+            self.skipTest("each fault was signalled: they came too slowly")
+        for name, share in (("often", 0.75), ("seldom", 0.25)):
+            error = rows[name]["error_bytes"]
+            self.assertGreater(error, 4096)
+            # Its odds are one in millions.
+            self.assertAlmostEqual(rows[name]["unshared_bytes"], share * WRITTEN,
+                                   delta=5 * error + 64 * KIB)
+        self.assertIn("std error", self.report())
+
     def test_scanned_pages_do_not_tell(self):
         first, _ = self.run_family("""
 if os.fork() == 0:

@@ -22,6 +22,7 @@ void CopiedPages::Add(const CopiedPages& other) {
   inferred_pages += other.inferred_pages;
   first_us = std::min(first_us, other.first_us);
   variance += other.variance;
+  inference_variance += other.inference_variance;
 }
 
 void CopyLedger::OnHeader(const Header& header) {
@@ -35,30 +36,47 @@ bool CopyLedger::OnPages(const PageEntry* entries, size_t count) {
   return true;
 }
 
+// Those that find no room are one.
+uint32_t CopyLedger::NumberOf(const Copier& copier) {
+  const bool has_room = copied_.size() < kMaxCopies;
+  const Copier known =
+      has_room || numbers_.contains(copier) ? copier : Copier(0, copier.second);
+  const auto [number, is_new] =
+      numbers_.try_emplace(known, static_cast<uint32_t>(copied_.size()));
+  if (is_new) copied_.push_back({known, {}});
+  return number->second;
+}
+
 void CopyLedger::Take(const PageEntry& entry) {
   const uint64_t end = entry.page + entry.pages;
-  const Copy copy = {entry.page,    entry.pages,
-                     entry.time_us, {entry.stack, entry.collecting},
-                     entry.weight,  entry.inferred};
+  Copy copy = {entry.page, entry.pages,  entry.time_us,
+               0,          entry.weight, entry.inferred};
   switch (entry.action) {
     case PAGE_CAME:
+      copy.copier = NumberOf({entry.stack, entry.collecting});
+      if (infers() && !entry.inferred) {
+        inference_.AddKnown(entry.thread, copy.copier);
+      }
       if (!knows_parent_ && early_.size() == kMaxCopies) {
         ++lost_;
-      } else if (!knows_parent_) {
-        early_.push_back(copy);
-      } else if (shared_.At(entry.page).owner == kParent) {
-        Remove(entry.page, 1);
-        Count(copy);
+        return;
       }
-      return;
+      if (knows_parent_ && shared_.At(entry.page).owner != kParent) return;
+      if (infers() && entry.inferred) {
+        inference_.AddInferred(entry.thread, copy.copier, copy.copier,
+                               entry.weight);
+      }
+      if (!knows_parent_) return early_.push_back(copy);
+      Remove(entry.page, 1);
+      return Count(copy);
     case PAGES_POPULATED: {
       // Pages that came with a fault's own page were not there before.
       if (entry.inferred) return Remove(entry.page, entry.pages);
-      Copy part = copy;
+      copy.copier = NumberOf({entry.stack, entry.collecting});
       shared_.Remove(entry.page, end, [&](const PageMap::Run& run) {
-        part.page = run.begin;
-        part.pages = run.pages();
-        Count(part);
+        copy.page = run.begin;
+        copy.pages = run.pages();
+        Count(copy);
       });
       return;
     }
@@ -122,30 +140,14 @@ void CopyLedger::Count(const Copy& copy) {
   const uint64_t pages = copy.pages * copy.weight;
   const auto square = static_cast<double>(pages) * static_cast<double>(pages);
   const bool kept = sampled_.size() < kMaxCopies;
-  const bool known =
-      copied_.size() < kMaxCopies || copied_.contains(copy.copier);
-  const Copier copier = {known ? copy.copier.stack : 0, copy.copier.collecting};
-  copied_[copier].Add({pages, copy.inferred ? pages : 0, copy.time_us,
-                       copy.weight > 1 && !kept ? square : 0});
-  if (copy.weight > 1 && kept) {
-    sampled_.push_back(copy);
-    sampled_.back().copier = copier;
-  }
+  copied_[copy.copier].second.Add({pages, copy.inferred ? pages : 0,
+                                   copy.time_us,
+                                   copy.weight > 1 && !kept ? square : 0});
+  if (copy.weight > 1 && kept) sampled_.push_back(copy);
 }
 
-std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
-  std::vector<CopyPlace> places;
-  absl::flat_hash_map<CopyingPlace, uint32_t> numbers;
-  absl::flat_hash_map<Copier, uint32_t> place_of;
-  for (const auto& [copier, copied] : copied_) {
-    const CopyingPlace place = {PlaceOf(by, index(), {.stack = copier.stack}),
-                                copier.collecting};
-    const auto [number, is_new] =
-        numbers.try_emplace(place, static_cast<uint32_t>(places.size()));
-    if (is_new) places.push_back({place, {}});
-    places[number->second].copied.Add(copied);
-    place_of[copier] = number->second;
-  }
+void CopyLedger::SetVariances(const std::vector<uint32_t>& place_of,
+                              std::vector<CopyPlace>* places) const {
   std::vector<Copy> sampled = sampled_;
   std::sort(sampled.begin(), sampled.end(),
             [](const Copy& a, const Copy& b) { return a.page < b.page; });
@@ -154,9 +156,34 @@ std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
     errors.Add(place_of[copy.copier], copy.page, copy.weight,
                static_cast<double>(copy.pages) * copy.weight);
   }
-  for (size_t i = 0; i < places.size(); ++i) {
-    places[i].copied.variance += errors.VarianceOf(i);
+  for (size_t i = 0; i < places->size(); ++i) {
+    (*places)[i].copied.variance += errors.VarianceOf(i);
   }
+  inference_.ForEach(
+      [&](uint32_t copier) { return copied_[copier].second.inferred_pages; },
+      [&](uint32_t copier, uint32_t other, double variance) {
+        const uint32_t place = place_of[copier];
+        if (variance == 0 || place == place_of[other]) return;
+        (*places)[place].copied.inference_variance += variance;
+      });
+}
+
+std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
+  std::vector<CopyPlace> places;
+  absl::flat_hash_map<CopyingPlace, uint32_t> numbers;
+  std::vector<uint32_t> place_of(copied_.size(), ~0u);  // by number of copiers
+  for (size_t i = 0; i < copied_.size(); ++i) {
+    const auto& [copier, copied] = copied_[i];
+    if (copied.pages == 0) continue;  // they were new
+    const CopyingPlace place = {PlaceOf(by, index(), {.stack = copier.first}),
+                                copier.second};
+    const auto [number, is_new] =
+        numbers.try_emplace(place, static_cast<uint32_t>(places.size()));
+    if (is_new) places.push_back({place, {}});
+    places[number->second].copied.Add(copied);
+    place_of[i] = number->second;
+  }
+  SetVariances(place_of, &places);
   std::sort(
       places.begin(), places.end(),
       [](const CopyPlace& a, const CopyPlace& b) { return a.place < b.place; });

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "readers/places/place.h"
+#include "readers/replay/page_errors/inference_errors.h"
 #include "readers/replay/resident/resident_replay.h"
 #include "readers/run/replay_visitor.h"
 
@@ -21,7 +22,9 @@ struct CopiedPages {
   uint64_t pages = 0;
   uint64_t inferred_pages = 0;  // of them
   uint64_t first_us = ReplayVisitor::kEnd;
-  double variance = 0;  // of pages, where they were sampled
+  // Of pages: of a sample of them, and of those in bursts, which may be another
+  // place's. The sum of all places has only the former.
+  double variance = 0, inference_variance = 0;
 
   void Add(const CopiedPages& other);
 };
@@ -58,6 +61,8 @@ class CopyLedger final : public ReplayVisitor {
   void Finish() override {}
 
   const Header& header() const { return header_; }
+  // Whether some pages had no stack of their own.
+  bool infers() const { return header_.page_period() > 1; }
   // Whether it is known which pages the parent had.
   bool knows_parent() const { return knows_parent_; }
   // Whether it is known when garbage was collected.
@@ -81,28 +86,21 @@ class CopyLedger final : public ReplayVisitor {
   static constexpr size_t kMaxCopies = size_t{1} << 20;
   static constexpr size_t kMaxRuns = size_t{1} << 21;
 
-  // Who copied a page.
-  struct Copier {
-    uint32_t stack;
-    bool collecting;
-    friend bool operator==(const Copier& a, const Copier& b) {
-      return a.stack == b.stack && a.collecting == b.collecting;
-    }
-    template <typename H>
-    friend H AbslHashValue(H h, const Copier& copier) {
-      return H::combine(std::move(h), copier.stack, copier.collecting);
-    }
-  };
+  // Who un-shared a page: a stack, and whether by garbage collection.
+  using Copier = std::pair<uint32_t, bool>;
   struct Copy {
     uint64_t page, pages, time_us;
-    Copier copier;
+    uint32_t copier;  // its number
     uint32_t weight;
     bool inferred;
   };
 
+  uint32_t NumberOf(const Copier& copier);
   void Take(const PageEntry& entry);
   void Remove(uint64_t page, uint64_t pages);
   void Count(const Copy& copy);
+  void SetVariances(const std::vector<uint32_t>& place_of,
+                    std::vector<CopyPlace>* places) const;
 
   Header header_;
   uint64_t page_bytes_ = 4096;
@@ -110,7 +108,9 @@ class CopyLedger final : public ReplayVisitor {
   bool knows_parent_ = false;
   uint64_t parent_pages_ = 0, lost_ = 0;
   std::vector<Copy> early_, sampled_;
-  absl::flat_hash_map<Copier, CopiedPages> copied_;
+  absl::flat_hash_map<Copier, uint32_t> numbers_ = {{{0, false}, 0}};
+  std::vector<std::pair<Copier, CopiedPages>> copied_ = {{}};  // by number
+  InferenceErrors inference_;
 };
 
 // Reads the parent's file, and settles the early pages of its children by what

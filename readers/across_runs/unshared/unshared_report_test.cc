@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -39,7 +40,7 @@ class UnsharedReportTest : public ::testing::Test {
   struct OneProcess {
     // Begins a second after its parent.
     OneProcess(uint32_t pid, uint32_t parent_pid, bool scan = false,
-               uint32_t weight = 1)
+               uint32_t weight = 1, uint32_t period = 1)
         : builder(&sink) {
       Header header = RunBuilder::DefaultHeader();
       header.set_pid(pid);
@@ -50,7 +51,7 @@ class UnsharedReportTest : public ::testing::Test {
       header.set_start_realtime_ns(pid * kSecond);
       header.set_start_monotonic_ns(pid * kSecond);
       header.set_page_bytes(4096);
-      if (!scan) header.set_page_period(1);
+      if (!scan) header.set_page_period(period);
       header.set_page_scan(scan);
       header.set_page_weight(weight);
       builder.AddHeader(header);
@@ -202,6 +203,33 @@ TEST_F(UnsharedReportTest, ASampledParentKnowsOnePageOfAGroup) {
                                 HasSubstr(",11,409600,"))));
 }
 
+// Between line 5 and line 6, and between line 6 and gc there, are ten pages of
+// either.
+TEST_F(UnsharedReportTest, PagesOfBurstsMayBeAnotherLines) {
+  OneProcess child(11, 10, false, 1, 7);
+  child.Begin();
+  std::vector<PageEntry> entries = CamePages(2000, 100, 23, 1);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i].stack = i < 6 ? 1 : 2;
+    entries[i].collecting = i > 16;
+    entries[i].inferred = i % 11 != 0;
+  }
+  child.builder.AddPages(entries);
+  child.Write(At("run.11.pb"));
+  // Each time the variance is that of 2 x 5 x 5 pages.
+  EXPECT_THAT(Csv(),
+              ElementsAre(HasSubstr("unshared_bytes,error_bytes,pages,"),
+                          StartsWith("/job.py,6,work,write,45056,40960,11,"),
+                          StartsWith("/job.py,5,work,write,24576,28963,6,"),
+                          StartsWith("/job.py,6,work,gc,24576,28963,6,")));
+  const std::string text = Report({"unshared", At("run.pb")}).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("\ninferred: in bursts, some pages, chosen "
+                                    "at random, are traced with their own"),
+                          HasSubstr("un-shared  std error   share  processes"),
+                          HasSubstr("at first  un-shared  share     by gc"),
+                          HasSubstr("4.0 KiB (std error 28.3 KiB)")));
+}
+
 TEST_F(UnsharedReportTest, SampledPagesStandForOthers) {
   OneProcess child(11, 10, false, 10);
   child.Begin();
@@ -341,9 +369,16 @@ TEST_F(UnsharedReportTest, ChoosesSortsAndCuts) {
     return CsvLines(printed);
   };
   EXPECT_THAT(report({"--pid", "12"}), SizeIs(3));
-  EXPECT_THAT(report({"--sort", "pages:asc", "--limit", "1"}),
-              ElementsAre(StartsWith("file,"),
-                          StartsWith("/job.py,5,work,write,86016,21,")));
+  EXPECT_THAT(
+      report({"--sort", "pages:asc", "--limit", "1"}),
+      ElementsAre(StartsWith("file,"),
+                  StartsWith("/job.py,5,work,write,86016,21,"),
+                  Eq("<other places>,,,,614400,150,0,0.002000,,4096000,")));
+  EXPECT_THAT(report({"--sort", "line", "--limit", "1", "--pid", "12"}),
+              ElementsAre(StartsWith("file,"), StartsWith("/job.py,5,work,"),
+                          Eq("<other places>,,,,262144,64,0,0.009000,12,"
+                             "4096000," +
+                             At("run.12.pb"))));
   EXPECT_THAT(report({"--by", "function", "--pid", "12"}),
               ElementsAre(StartsWith("file,line,function,"),
                           StartsWith("/job.py,1,work,write,352256,86,")));

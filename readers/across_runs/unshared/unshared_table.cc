@@ -4,12 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "readers/output/cells.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place_table.h"
+#include "readers/places/table_view.h"
 #include "readers/replay/resident/resident_table.h"
 #include "text/report_text.h"
 
@@ -26,16 +28,18 @@ struct Sum {
   uint64_t bytes = 0, pages = 0, inferred_bytes = 0;
   uint64_t processes = 0;  // 0: these are several places
   uint64_t first_us = ReplayVisitor::kEnd;
-  double variance = 0;  // of bytes
+  // Of bytes: of all that the processes have, and of this place's part of it.
+  double variance = 0, place_variance = 0;
 
   void Add(const UnsharedPages& of, const CopiedPages& copied) {
-    const auto page_bytes = static_cast<double>(of.BytesOf(1));
+    const auto square = static_cast<double>(of.BytesOf(1) * of.BytesOf(1));
     process = &of;
     bytes += of.BytesOf(copied.pages);
     pages += copied.pages;
     inferred_bytes += of.BytesOf(copied.inferred_pages);
     first_us = std::min(first_us, copied.first_us);
-    variance += copied.variance * page_bytes * page_bytes;
+    variance += copied.variance * square;
+    place_variance += (copied.variance + copied.inference_variance) * square;
     ++processes;
   }
   void Add(const Sum& other) {
@@ -45,6 +49,7 @@ struct Sum {
     inferred_bytes += other.inferred_bytes;
     first_us = std::min(first_us, other.first_us);
     variance += other.variance;
+    place_variance += other.place_variance;
   }
   bool IsNothing() const { return bytes == 0; }
 };
@@ -71,10 +76,16 @@ Sums SumUp(absl::Span<const UnsharedPages> processes, uint64_t limit) {
 }
 
 bool Sampled(const std::vector<UnsharedPages>& processes) {
-  return std::any_of(processes.begin(), processes.end(),
-                     [](const UnsharedPages& process) {
-                       return process.ledger->header().page_weight() > 1;
-                     });
+  return absl::c_any_of(processes, [](const UnsharedPages& process) {
+    return process.ledger->header().page_weight() > 1;
+  });
+}
+// Whether a place's pages are estimated, though all of them may be known.
+bool Estimated(const std::vector<UnsharedPages>& processes) {
+  return Sampled(processes) ||
+         absl::c_any_of(processes, [](const UnsharedPages& process) {
+           return process.ledger->infers();
+         });
 }
 
 std::string Human(uint64_t bytes) {
@@ -111,12 +122,16 @@ struct Totals {
 
 using SumColumns = TableColumns<Sum>;
 
-void AddUnshared(bool sampled, SumColumns* columns) {
+void AddUnshared(bool with_error, double Sum::*variance, SumColumns* columns) {
   columns->AddBytes("unshared_bytes", "un-shared",
                     [](const Sum& of) { return of.bytes; });
-  if (!sampled) return;
+  if (!with_error) return;
   columns->AddError("error_bytes", "std error",
-                    [](const Sum& of) { return of.variance; });
+                    [variance](const Sum& of) { return of.*variance; });
+}
+void AddUnsharedOfPlaces(const std::vector<UnsharedPages>& processes,
+                         SumColumns* columns) {
+  AddUnshared(Estimated(processes), &Sum::place_variance, columns);
 }
 uint64_t PidOf(const Sum& of) { return of.process->ledger->header().pid(); }
 uint64_t ParentBytesOf(const Sum& of) {
@@ -128,7 +143,7 @@ Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
   const GroupBy by = processes[0].by;
   const Totals totals(processes);
   SumColumns columns;
-  AddUnshared(Sampled(processes), &columns);
+  AddUnsharedOfPlaces(processes, &columns);
   columns.AddShare(static_cast<double>(totals.copied.bytes),
                    [](const Sum& of) { return static_cast<double>(of.bytes); });
   columns.Add("processes", "processes", [](const Sum& of) {
@@ -159,7 +174,7 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
                         uint64_t limit) {
   SumColumns columns;
   columns.Add("cause", CauseOf);
-  AddUnshared(Sampled(processes), &columns);
+  AddUnsharedOfPlaces(processes, &columns);
   columns.Add("pages", [](const Sum& of) { return of.pages; });
   columns.Add("inferred_bytes",
               [](const Sum& of) { return of.inferred_bytes; });
@@ -221,7 +236,7 @@ Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
   SumColumns columns;
   columns.Add("pid", "process", PidOf);
   columns.AddBytes("parent_bytes", "at first", ParentBytesOf);
-  AddUnshared(Sampled(processes), &columns);
+  AddUnshared(Sampled(processes), &Sum::variance, &columns);
   columns.Add("share", "share", CellLook::kShare, [](const Sum& of) {
     return ShareOf(of.bytes, ParentBytesOf(of));
   });
@@ -246,6 +261,32 @@ Table UnsharedPlaces(const std::vector<UnsharedPages>& processes,
                                       : PlacesForMachines(processes, limit);
 }
 
+void FoldUnshared(uint64_t limit, Table* places) {
+  if (limit == 0 || limit >= places->places) return;
+  const auto begin = places->rows.begin() + static_cast<ptrdiff_t>(limit);
+  const std::vector<std::vector<Cell>> others(
+      begin, places->rows.begin() + static_cast<ptrdiff_t>(places->places));
+  // Never fails: it neither sorts nor chooses.
+  (void)TableView().Apply(limit, /*folds=*/true, places);
+  std::vector<Cell>& rest = places->rows[limit];
+  for (size_t i = 0; i < places->headings.size(); ++i) {
+    const std::string& name = places->headings[i].name;
+    const auto is_before = [i](const auto& a, const auto& b) {
+      return std::get<double>(a[i]) < std::get<double>(b[i]);
+    };
+    const auto is_other = [&](const auto& row) {
+      return row[i] != others[0][i];
+    };
+    if (name == "first_s") {
+      rest[i] = (*absl::c_min_element(others, is_before))[i];
+    } else if (name == "processes" || name == "cause" || name == "first") {
+      rest[i] = Cell();
+    } else if (name == "pid" || name == "parent_bytes" || name == "file_name") {
+      rest[i] = absl::c_any_of(others, is_other) ? Cell() : others[0][i];
+    }
+  }
+}
+
 std::string UnsharedHeading(const std::vector<UnsharedPages>& processes) {
   const Totals totals(processes);
   std::string text = absl::StrCat(
@@ -253,11 +294,8 @@ std::string UnsharedHeading(const std::vector<UnsharedPages>& processes) {
       " began with ", Human(totals.parent_bytes),
       " of parents' memory; un-shared since: ", Human(totals.copied.bytes),
       "\n");
-  if (Sampled(processes)) {
-    absl::StrAppend(&text,
-                    "estimated: ", SampledText(processes[0].ledger->header()),
-                    "; one standard error stands beside the bytes\n");
-  }
+  absl::StrAppend(
+      &text, EstimatedText(processes[0].ledger->header(), Sampled(processes)));
   if (totals.lost > 0) {
     absl::StrAppend(&text, Counted(totals.lost, "page event"), " lost\n");
   }
@@ -278,9 +316,10 @@ std::string UnsharedNotes(const std::vector<UnsharedPages>& processes) {
   return absl::StrCat(
       "gc.freeze() before the fork would have saved at most ",
       Human(collected.bytes),
-      Sampled(processes)
-          ? absl::StrCat(" (std error ",
-                         Human(WholeNumber(std::sqrt(collected.variance))), ")")
+      Estimated(processes)
+          ? absl::StrCat(
+                " (std error ",
+                Human(WholeNumber(std::sqrt(collected.place_variance))), ")")
           : "",
       ": what garbage collection was the first to write to. Later writes to "
       "the same pages would have un-shared them too, and are not seen.\n");

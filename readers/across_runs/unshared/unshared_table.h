@@ -37,6 +37,10 @@ Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
 Table UnsharedPlaces(const std::vector<UnsharedPages>& processes,
                      uint64_t limit, TableFormat format);
 
+// Makes one row of the places of such a table behind the first `limit` (0: none
+// of them), whatever its order is. It names what they have in common.
+void FoldUnshared(uint64_t limit, Table* places);
+
 // What stands above the tables in text, and below. Lines, each ended.
 std::string UnsharedHeading(const std::vector<UnsharedPages>& processes);
 std::string UnsharedNotes(const std::vector<UnsharedPages>& processes);

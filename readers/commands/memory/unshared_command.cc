@@ -55,6 +55,7 @@ class UnsharedCommand final : public ReportCommand {
     std::unique_ptr<CopyLedger> ledger;
   };
   std::vector<OneFile> ReadAll(const Console& console, int* code) const;
+  bool Choose(const Console& console, Table* places) const;
 
   GroupBy by_ = GroupBy::kLine;
   TableOptions table_;
@@ -158,6 +159,16 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
   return processes;
 }
 
+// Those that are left out are no row, those beyond the limit are one. False: a
+// usage error, which has been said.
+bool UnsharedCommand::Choose(const Console& console, Table* places) const {
+  TableOptions all = table_;
+  all.given_limit = 0;
+  if (!all.Choose(console, places).has_value()) return false;
+  FoldUnshared(table_.limit(), places);
+  return true;
+}
+
 int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const std::vector<OneFile> files = ReadAll(console, &code);
@@ -179,9 +190,7 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   const bool as_text = table_.as_text();
   Table places =
       UnsharedPlaces(processes, table_.made_limit(), table_.format());
-  if (table_.view.any() && !table_.Choose(console, &places).has_value()) {
-    return kExitUsage;
-  }
+  if (table_.view.any() && !Choose(console, &places)) return kExitUsage;
   if (as_text) {
     output->AppendLines(UnsharedHeading(processes));
     PrintTable(UnsharedProcesses(processes, table_.limit()), table_.format(),

@@ -307,6 +307,21 @@ std::string SampledText(const Header& header) {
                       " was recorded");
 }
 
+std::string EstimatedText(const Header& header, bool sampled) {
+  std::string text;
+  if (header.page_period() > 1) {
+    absl::StrAppend(&text,
+                    "inferred: in bursts, some pages, chosen at random, are "
+                    "traced with their own stack; the rest take their thread's "
+                    "nearest one\n");
+  }
+  if (sampled) {
+    absl::StrAppend(&text, "estimated: ", SampledText(header),
+                    "; one standard error stands beside the bytes\n");
+  }
+  return text;
+}
+
 std::string ResidentHeading(const ResidentReplay& replay,
                             absl::string_view moment) {
   const ResidentModel& model = replay.model();
@@ -316,16 +331,7 @@ std::string ResidentHeading(const ResidentReplay& replay,
       replay.by_scan() ? "pages by scan: who allocated, not who touched"
                        : "bytes stand where a page was first touched",
       "\n");
-  if (replay.header().page_period() > 1) {
-    absl::StrAppend(&text,
-                    "inferred: in bursts, some pages, chosen at random, are "
-                    "traced with their own stack; the rest take their thread's "
-                    "nearest one\n");
-  }
-  if (model.sampled()) {
-    absl::StrAppend(&text, "estimated: ", SampledText(replay.header()),
-                    "; one standard error stands beside the bytes\n");
-  }
+  absl::StrAppend(&text, EstimatedText(replay.header(), model.sampled()));
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&text, Counted(replay.lost_samples(), "page event"),
                     " lost before that\n");

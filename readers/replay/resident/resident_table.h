@@ -38,6 +38,8 @@ PlaceTree ResidentTree(GroupBy by, const ResidentReplay& replay,
 
 // "one page in 10 was recorded", for a sampled run.
 std::string SampledText(const Header& header);
+// What is estimated of a run's pages, if anything. Lines, each ended.
+std::string EstimatedText(const Header& header, bool sampled);
 
 // The lines above the table in text, each ended: RSS, the moment, what the
 // bytes mean, and what is missing.

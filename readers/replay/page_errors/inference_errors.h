@@ -24,8 +24,9 @@ namespace pymemrun {
 //
 // Where one page in N is recorded, most of the known pages are not. A gap then
 // seems N times as long, or its end is not seen before the next line's. But the
-// thread's recorded pages show which share of all pages is known: half a gap
-// counts as no more than this share makes likely.
+// thread's recorded pages of bursts show which share of all pages is known:
+// half a gap counts as no more than this share makes likely. A known page that
+// follows another known one is not part of a burst.
 //
 // Memory: a few bytes for each pair of owners that followed each other. Not
 // thread safe.
@@ -34,7 +35,7 @@ class InferenceErrors {
   // The thread's next page came, with a stack of its own.
   void AddKnown(uint32_t thread, uint32_t stack) {
     Gap& gap = gaps_[thread];
-    ++gap.of_thread.known;
+    gap.of_thread.known += gap.last.pages + gap.next.pages > 0;
     if (stack == gap.next.stack) EndGap(gap);
     gap = {{stack}, {}, gap.of_thread};
   }

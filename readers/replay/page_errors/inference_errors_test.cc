@@ -75,6 +75,18 @@ TEST_F(InferenceErrorsTest, WhereFewAreRecordedMostKnownOnesAreNot) {
   EXPECT_LT(known_later, each_known);
 }
 
+TEST_F(InferenceErrorsTest, KnownPagesOutsideBurstsSayNothingOfThem) {
+  for (int i = 0; i < 1000; ++i) Come(1, false);
+  for (int i = 0; i < 10; ++i) {
+    Come(1, true, 20, 10);
+    Come(1, false);
+  }
+  Come(2, true, 40, 10);
+  Come(3, true, 40, 10);
+  Come(2, true, 1, 10);
+  EXPECT_NEAR(VarianceOf(3), 2 * std::pow((10 * 21 + 81) / 10.0, 2), 1);
+}
+
 // Two lines take turns, two pages and five. One page in some seven is known.
 TEST_F(InferenceErrorsTest, TheErrorIsThatOfASum) {
   constexpr int kRuns = 400, kPages = 3500;

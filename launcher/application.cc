@@ -122,7 +122,7 @@ int PrintActivation(int argc, char** argv) {
                    &error)) {
     // It is said.
   } else if (!command_line.python.empty()) {
-    error = "env takes options alone, found '" + command_line.python[0] + "'";
+    error = "env takes only options, found '" + command_line.python[0] + "'";
   } else if (ActivationCommands(command_line, &text, &error)) {
     return Print(text);
   }

@@ -154,8 +154,8 @@ void AddOutputName(const EndReportInput& in, Paragraph* out) {
   if (name == Footer::OUTPUT_KEPT) return;
   out->NewLine();
   out->AddWords(name == Footer::OUTPUT_DELETED
-                    ? "The run file was deleted while it was written; nothing "
-                      "remains of it."
+                    ? "The run file was deleted while it was written; "
+                      "its data is lost."
                     : "The run file was renamed or moved while it was "
                       "written.");
 }
@@ -231,8 +231,8 @@ void AddDumps(const EndReportInput& in, Paragraph* out) {
 
 std::string EndText(const EndReportInput& in) {
   if (!in.has_footer) {
-    return "The file has no footer: the run did not end cleanly, or it "
-           "still goes on. These figures come from the records in the file.";
+    return "The file has no footer: the run did not end cleanly, or it is "
+           "still running. These figures come from the records in the file.";
   }
   switch (in.footer.end()) {
     case Footer::EXIT:

@@ -27,7 +27,7 @@ std::string StepText(const Header& header) {
   return absl::StrCat(
       "; statm moves in steps of ",
       HumanBytes(static_cast<double>(header.statm_step_bytes())),
-      refined ? "; RSS in between is estimated" : "");
+      refined ? "; RSS between steps is estimated" : "");
 }
 
 std::string ChangeText(const Footer& footer, size_t most_reason_bytes) {

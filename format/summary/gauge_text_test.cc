@@ -33,7 +33,7 @@ TEST(GaugeTextTest, TheSourceIsSaidWithWhyAndHowExact) {
 TEST(GaugeTextTest, ACoarseFigureIsRefinedWhereFaultsAreCounted) {
   EXPECT_EQ(
       RssSourceText(From(FAULTS, 64 * 4096), Footer(), 99),
-      "faults; statm moves in steps of 256.0 KiB; RSS in between is estimated");
+      "faults; statm moves in steps of 256.0 KiB; RSS between steps is estimated");
   EXPECT_EQ(RssSourceText(From(STATM, 64 * 4096), Footer(), 99),
             "statm; statm moves in steps of 256.0 KiB");
 }

@@ -32,7 +32,7 @@ bool IsTraced(const Options& options) {
   return options.traces.has(kKind);
 }
 
-// What an option may need: without it the option has no effect.
+// Conditions under which an option has an effect.
 constexpr Condition kCalls = {"--trace calls", IsTraced<Trace::kCalls>};
 constexpr Condition kPages = {"--trace pages", IsTraced<Trace::kPages>};
 constexpr Condition kCounters = {"--trace counters",
@@ -54,7 +54,8 @@ constexpr Condition kAdapted = {"--heap-rates auto", [](const Options& o) {
                                 }};
 
 constexpr Condition kRunFile = {
-    "a run file, which --heap stats has with --trace", [](const Options& o) {
+    "a run file; --heap stats writes one only with --trace",
+    [](const Options& o) {
       return o.heap.mode != HeapMode::kStats || o.trace_given;
     }};
 
@@ -72,17 +73,17 @@ constexpr char kHelp[] = "Help";
 constexpr char kFilePattern[] = "a file pattern";
 constexpr char kNamePattern[] = "a name pattern";
 
-// Parentheses hold the defaults. Of a usual option, the first screen prints the
-// first sentence.
+// Parentheses hold the defaults. The first screen of help prints the first
+// sentence of each usual option.
 constexpr OptionRow kTable[] = {
     {kOutput, "output", "PATH",
-     "Write the run file to PATH (run.pb). {pid}, {time}, {name} and {host} "
-     "in PATH expand. Without this option the file is run.pb in the current "
-     "folder, and an earlier run.pb is renamed to old-run.DATE_TIME_PID.pb.",
-     ReadOutput, "the path of a file; standard output is the program's",
+     "Write the run file to PATH (run.pb). PATH may contain {pid}, "
+     "{time}, {name} and {host}. By default an earlier run.pb in the "
+     "current folder is renamed to old-run.DATE_TIME_PID.pb.",
+     ReadOutput, "the path of a file; standard output belongs to the program",
      nullptr, kUsual | kHasLetter},
     {kOutput, "force", nullptr,
-     "Replace an output file that is an earlier run.",
+     "Replace the output file if it is an earlier run file.",
      SetFlag<&Options::force>},
     {kOutput, "compress", "LEVEL",
      "Compress the run file with zstd at LEVEL 1 to 19, or none (1).",
@@ -91,66 +92,65 @@ constexpr OptionRow kTable[] = {
      "Leave the script's name and arguments out of the run file.",
      SetFlag<&Options::no_argv>},
     {kOutput, "store-source", nullptr,
-     "Store the text of the source lines that the run file names. Without this "
-     "option it holds a hash of each.",
+     "Store the text of the source lines that the run file names. By "
+     "default only a hash of each line is stored.",
      SetFlag<&Options::store_source>},
-    {kOutput, "quiet", nullptr, "Print no end report on stderr.",
+    {kOutput, "quiet", nullptr, "Do not print the end report on stderr.",
      SetFlag<&Options::quiet>},
 
     {kWhat, "light", nullptr,
-     "Trace no calls: pages and sampled allocations cost little enough for "
-     "production. Short for --trace pages --page-source scan --heap sampled "
-     "--native.",
+     "Trace pages and sampled allocations, but no calls; cheap enough "
+     "for production. Short for --trace pages --page-source scan --heap "
+     "sampled --native.",
      ReadLight, "", nullptr, kUsual | kPreset},
     {kWhat, "full", nullptr,
-     "Record every allocation, C code's too. Short for --trace calls,pages "
-     "--heap all --native.",
+     "Record every allocation, also those of C code. Short for --trace "
+     "calls,pages --heap all --native.",
      ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, gil, states, tasks, counters, several as "
-     "calls,pages,gil, or none (calls,pages). gil is who holds the GIL and who "
-     "waits for it. states are what threads do: run, want a CPU, sleep, and "
-     "for "
-     "what. tasks are steps of asyncio's tasks and of greenlets. counters "
-     "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
-     "the cycle collector, and what pymemrun.counter() says. Without this "
-     "option page faults are left alone under a debugger.",
+     "Trace these: calls, pages, gil, states, tasks, counters, or none "
+     "(calls,pages). gil records which thread holds the GIL and which "
+     "threads wait for it. states records when threads run, wait for a "
+     "CPU or sleep, and what they sleep for. tasks records the steps of "
+     "asyncio tasks and of greenlets. counters records RSS, PSS, CPU "
+     "time, page faults and open descriptors over time, runs of the "
+     "cycle collector, and the values of pymemrun.counter(). By default, "
+     "page faults are not traced under a debugger.",
      ReadTrace,
      "a list of calls, pages, gil, states, tasks and counters, or none",
      nullptr, kUsual},
     {kWhat, "heap", "off|sampled|all|stats",
      "Record Python's allocations and frees (sampled). stats counts "
-     "allocations by size and prints the table on "
-     "stderr at the end. Without --trace it writes no run file.",
+     "allocations by size and prints the table on stderr at the end; "
+     "without --trace it writes no run file.",
      ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
     {kWhat, "objects", "LIST",
-     "Dump the object graph, to run.obj.pb beside the run file, at these "
-     "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak (none). "
-     "signal is SIGUSR2. TIME is such as 60s or 5m. peak keeps the dump of "
-     "about "
-     "the highest RSS. Later dumps are run.obj-1.pb and so on.",
+     "Dump the object graph to run.obj.pb, beside the run file, at these "
+     "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak "
+     "(none). signal is SIGUSR2. TIME is, for example, 60s or 5m. peak "
+     "keeps the dump taken near the highest RSS. Later dumps are "
+     "run.obj-1.pb and so on.",
      ReadObjects,
      "a list of exit, signal, signal:NAME, every:TIME (100ms to 168h), "
      "rss>BYTES, peak, each at most once",
      &kRunFile},
     {kWhat, "follow", "none|fork|all",
-     "Trace child processes, each into a file of its own, run.PID.pb (fork). "
+     "Trace child processes, each into its own file run.PID.pb (fork). "
      "fork traces forked children. all also traces each CPython that the "
      "program or a child starts.",
      ReadFollow, "none, fork or all"},
     {kWhat, "paused", nullptr,
-     "Start with tracing off, until the script calls pymemrun.start(). Page "
-     "events, the GIL, states, steps of tasks and counters are recorded from "
-     "the "
-     "start in any case.",
+     "Start with tracing off, until the script calls pymemrun.start(). "
+     "Page events, the GIL, thread states, task steps and counters are "
+     "recorded from the start even so.",
      SetFlag<&Options::paused>},
     {kWhat, "trace-startup", nullptr,
-     "Trace from the interpreter's `import site` on. Without this option "
+     "Start tracing at the interpreter's `import site`. By default "
      "tracing starts with the script.",
      SetFlag<&Options::trace_startup>},
     {kWhat, "import", "LIST",
-     "Import the modules of LIST before tracing starts, such as numpy,json. "
-     "What importing them does is not in the run. Repeatable.",
+     "Import the modules in LIST, for example numpy,json, before tracing "
+     "starts. The run file does not record these imports. Repeatable.",
      ReadImport, "a list of modules' names", nullptr, kRepeatable},
 
     {kOfCalls, "min-drss", "BYTES",
@@ -160,21 +160,22 @@ constexpr OptionRow kTable[] = {
      ReadMinDrss, "a whole number of bytes such as 4096, 4KiB or 1M", &kCalls,
      kUsual},
     {kOfCalls, "min-call-drss", "BYTES",
-     "Log also a RETURN when RSS changed by BYTES or more since its CALL "
-     "(none). Each logged RETURN then knows its CALL.",
+     "Also log a RETURN when RSS changed by BYTES or more since its CALL "
+     "(none). Each logged RETURN is then linked to its CALL.",
      ReadMinCallDrss, "a whole number of bytes above 0 such as 4096 or 1M",
      &kCalls},
     {kOfCalls, "drss-since", "previous|logged",
-     "Measure this change since the previous event or since the last logged "
-     "one (previous). logged catches slow growth where BYTES exceeds a page.",
+     "Measure the RSS change since the previous event or since the last "
+     "logged event (previous). logged finds slow growth even if BYTES "
+     "exceeds a page.",
      SetChoice<&Options::drss_since_logged, kDrssSince>, "previous or logged",
      &kCalls},
     {kOfCalls, "context", "N",
-     "Keep N previous events before each logged one, at most 1024 (1). A run "
-     "that logs every event has none.",
+     "Also log the N events before each logged event, at most 1024 (1). "
+     "If every event is logged, there is no context.",
      ReadContext, "a number from 0 to 1024", &kCalls},
     {kOfCalls, "events", "LIST",
-     "Consider these kinds of event: call,return,c_call,c_return,c_except "
+     "Trace these kinds of event: call,return,c_call,c_return,c_except "
      "(all).",
      ReadEvents, "a list of call,return,c_call,c_return,c_except", &kCalls},
     {kOfCalls, "include", "GLOB",
@@ -182,7 +183,8 @@ constexpr OptionRow kTable[] = {
      "Repeatable.",
      Append<&Options::include>, kFilePattern, &kCalls, kRepeatable},
     {kOfCalls, "exclude", "GLOB",
-     "Log no events in files whose full path matches GLOB. Repeatable.",
+     "Do not log events in files whose full path matches GLOB. "
+     "Repeatable.",
      Append<&Options::exclude>, kFilePattern, &kCalls, kRepeatable},
     {kOfCalls, "function", "GLOB",
      "Log only events of functions whose name matches GLOB. Repeatable.",
@@ -191,8 +193,8 @@ constexpr OptionRow kTable[] = {
      "Log only events on threads whose name matches GLOB. Repeatable.",
      Append<&Options::thread>, kNamePattern, &kCalls, kRepeatable},
     {kOfCalls, "stacks", nullptr,
-     "Store the call stack of every logged event, with --min-drss 0 too. "
-     "Otherwise it is stored in any case.",
+     "Store the call stack of every logged event even with --min-drss 0. "
+     "With other sizes stacks are always stored.",
      SetFlag<&Options::stacks>, "", &kCalls},
     {kOfCalls, "rss-source", "auto|faults|hints|rusage|statm",
      "Read RSS from this source (auto: the best that works).",
@@ -204,72 +206,75 @@ constexpr OptionRow kTable[] = {
      SetFlag<&Options::verify_rss>, "", &kCalls},
 
     {kOfPages, "page-period", "N",
-     "Record 1 page in N at random, and count it as N pages (auto). 1 records "
-     "each page with its own stack. auto records each page; in bursts, some "
-     "pages at random get their own stack, and the rest take their thread's "
-     "nearest one.",
+     "Record a random 1 in N pages, and count each as N pages (auto). 1 "
+     "records every page with its own stack. auto records every page; in "
+     "a burst, random pages get their own stack, and the others get "
+     "their thread's nearest stack.",
      ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
     {kOfPages, "page-source", "auto|faults|scan",
-     "Learn of pages from this source (auto). faults says who touched each "
-     "page. scan asks the kernel up to four times a second, and "
-     "as RSS rises, which pages are there. It needs no right to use perf. auto "
-     "takes scan where perf is refused; --light takes scan.",
+     "Source of page events (auto). faults records which thread and code "
+     "touched each page. scan asks the kernel which pages are resident, "
+     "up to four times a second and as RSS rises; it needs no perf "
+     "permission. auto is faults, or scan if perf is refused; --light "
+     "uses scan.",
      SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
      &kPages},
 
     {kOfGil, "gil-min", "TIME",
-     "Where a thread waits longer than TIME for the GIL, record its stack and "
-     "the holder's (1ms). TIME is such as 500us or 5ms.",
+     "When a thread waits longer than TIME for the GIL, record its stack "
+     "and the holder's stack (1ms). TIME is, for example, 500us or 5ms.",
      ReadGilMin, "a whole number of us, ms or s, from 1us to 1 hour", &kGil},
 
     {kOfStates, "state-source", "auto|switches|schedstat",
-     "Where the states of threads come from (auto). switches: every context "
-     "switch is recorded. schedstat: the scheduler's counts are read every 100 "
-     "ms; this needs no right to use perf. auto: switches, or schedstat where "
-     "perf is refused.",
+     "Source of thread states (auto). switches records every context "
+     "switch. schedstat reads the scheduler's counters every 100 ms; it "
+     "needs no perf permission. auto is switches, or schedstat if perf "
+     "is refused.",
      SetChoice<&Options::state_source, kStateSources>,
      "auto, switches or schedstat", &kStates},
 
     {kOfHeap, "heap-rates", "SPEC",
-     "Sample allocations at the rates of SPEC. A size is the mean number of "
-     "bytes between samples. Without this option it grows from 32KiB to "
-     "512KiB as the program allocates. {128:1e-4, 8192:0.1} samples 1 "
-     "allocation in 10000 below 128 bytes, 1 in 10 below 8192 bytes, and all "
-     "larger ones. auto samples as many as --heap-budget allows.",
+     "Sample allocations at the rates in SPEC. A size is the mean number "
+     "of bytes between samples; by default it grows from 32KiB to 512KiB "
+     "as the program allocates. {128:1e-4, 8192:0.1} samples 1 in 10000 "
+     "allocations below 128 bytes, 1 in 10 below 8192 bytes, and every "
+     "larger one. auto adapts the rates to --heap-budget.",
      ReadHeapRates,
      "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes, at most 16",
      &kSampled},
     {kOfHeap, "heap-budget", "PERCENT",
-     "With --heap-rates auto, let heap events take PERCENT of the program's "
-     "time (5%).",
+     "With --heap-rates auto, heap events may take PERCENT of the "
+     "program's time (5%).",
      ReadHeapBudget, "a percentage from 0.1% to 100%", &kAdapted},
     {kOfHeap, "heap-domains", "LIST",
-     "Record these of Python's allocators: obj,mem,raw (all). When one "
-     "allocator calls the next, the allocation counts once, for the first.",
+     "Record these Python allocators: obj,mem,raw (all). When one "
+     "allocator calls the next, the allocation counts once, for the "
+     "first.",
      ReadHeapDomains, "a list of obj,mem,raw", &kHeap},
     {kOfHeap, "native", nullptr,
-     "Record also what C code allocates with malloc and related functions, "
-     "and what it maps (on).",
+     "Also record what C code allocates with malloc and related "
+     "functions, and the memory it maps (on).",
      SetNative<true>, "", &kRecorded},
-    {kOfHeap, "no-native", nullptr, "Record Python's own allocations alone.",
+    {kOfHeap, "no-native", nullptr, "Record only Python's own allocations.",
      SetNative<false>, "", &kRecorded},
 
     {kOfCounters, "counters-every", "TIME",
-     "Read the process's counters each TIME (100ms), from 10ms on. Reading "
-     "takes at most 1 % of a CPU: where it is slow, the time grows.",
+     "Read the process's counters every TIME (100ms), 10ms or longer. "
+     "Where reading is slow, it happens less often and takes at most 1 % "
+     "of a CPU.",
      ReadCountersEvery, "a time from 10ms to 7 days, such as 100ms, 1s or 1m",
      &kCounters},
 
     {kRun, "python", "PATH",
-     "Run this Python: a virtual environment, or an interpreter. Without this "
-     "option it is the active virtual environment, or the first other one of "
-     "the list in docs/cli.md.",
+     "Run this Python: a virtual environment or an interpreter. The "
+     "default is the active virtual environment, or else the first "
+     "Python found in the order given in docs/cli.md.",
      SetText<&Options::python>, "a path"},
     {kRun, "delivery", "auto|embed|preload",
-     "How the tracer comes into the interpreter (auto). "
-     "embed runs the built-in interpreter. preload runs the selected Python "
-     "itself and preloads the tracer there. auto embeds where the selected "
-     "Python is the built-in one.",
+     "How the tracer gets into the interpreter (auto). embed runs the "
+     "built-in interpreter. preload runs the selected Python and "
+     "preloads the tracer into it. auto embeds if the selected Python is "
+     "the built-in one.",
      SetChoice<&Options::delivery, kDeliveries>, "auto, embed or preload"},
     {kRun, "on-full", "block|drop",
      "What to do when the collector cannot keep up (block). block waits at "
@@ -283,8 +288,8 @@ constexpr OptionRow kTable[] = {
     {kHelp, "help-all", nullptr, "Show this text.", SetFlag<&Options::help_all>,
      "", nullptr, kNoVariable},
     {kHelp, "version", nullptr,
-     "Show the versions of pymemrun, of the Python that it would run, and of "
-     "those that it can preload into.",
+     "Show the versions of pymemrun, of the Python that it would run, "
+     "and of the Pythons that it can preload into.",
      SetFlag<&Options::version>, "", nullptr, kNoVariable},
 };
 
@@ -387,16 +392,16 @@ std::string AllHelpText() {
          "\n"
          "The variable PYMEMRUN_NAME sets an option that the command line "
          "omits, as in\nPYMEMRUN_MIN_DRSS=1M or PYMEMRUN_QUIET=1. There, "
-         "separate several patterns with\n`:`, and lists with commas. A "
+         "separate several patterns with\n`:`, and list items with commas. A "
          "set-user-ID program ignores these variables.\n"
          "\n"
-         "`pymemrun env [options]` prints shell commands after which each "
-         "Python "
-         "that is\nstarted is traced. `pymemrun kernel install` adds a kernel "
-         "that runs traced\nto Jupyter; `pymemrun kernel install --help` has "
-         "its options.\n"
+         "`pymemrun env [options]` prints shell commands. After them, every "
+         "Python that\nthe shell starts is traced. `pymemrun kernel install` "
+         "adds a traced kernel to\nJupyter; `pymemrun kernel install --help` "
+         "lists its options.\n"
          "\n"
-         "The exit status is the program's; 2 means wrong usage of pymemrun.\n";
+         "The exit status is the program's, or 2 for wrong usage of "
+         "pymemrun.\n";
 }
 
 }  // namespace pymemrun

@@ -122,8 +122,8 @@ std::string NoTracerFor(const std::string& file, const std::string& version) {
   traced = traced.substr(0, traced.find("any"));  // newer than all of them
   if (traced.ends_with(", ")) traced.resize(traced.size() - 2);
   const std::string why = file + " is Python " + version +
-                          ", which this pymemrun has no tracer for; it has ";
-  return why + (traced.empty() ? "none" : "those for " + traced);
+                          ", for which this pymemrun has no tracer; it has ";
+  return why + (traced.empty() ? "none" : "tracers for " + traced);
 }
 
 // Whether it is no newer than the versions that have tracers of their own.
@@ -140,12 +140,13 @@ std::string WhyNotPreloadable(const std::string& file) {
   std::string linker;
   const bool is_program = ReadDynamicLinker(fd, &linker);
   close(fd);
-  if (!is_program) return file + " is no 64-bit program of this machine";
+  if (!is_program) return file + " is not a 64-bit program for this machine";
   if (linker.empty()) {
     return file + " is linked statically: nothing can be preloaded into it";
   }
   if (linker.find("ld-linux") == std::string::npos) {
-    return file + " needs " + linker + ": only glibc's programs can be traced";
+    return file + " needs " + linker +
+           ": only programs that use glibc can be traced";
   }
   return {};
 }

@@ -97,17 +97,17 @@ static void StartTraced(const char* version, char** argv) {
   char number[32] = "";
   sscanf(version, "%31s", number);
   if (!TracerFor(version, tracer, sizeof tracer)) {
-    Say("it cannot trace CPython ", number);
+    Say("cannot trace CPython ", number);
     return;
   }
   char* list = Exchanged(tracer);
   const char* path = ExecutedPath(buffer, sizeof buffer);
   if (list == NULL || path == NULL || setenv(PRELOAD, list, 1) != 0) {
-    Say("the interpreter cannot be started anew", "");
+    Say("the interpreter cannot be restarted", "");
     return;
   }
   execv(path, argv);
-  Say("the interpreter cannot be started anew: ", strerror(errno));
+  Say("the interpreter cannot be restarted: ", strerror(errno));
 }
 
 // pymemrun itself is a CPython, too.
@@ -124,12 +124,12 @@ static int ShimMain(int argc, char** argv, char** environment) {
       (const char* (*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
   if (version != NULL && dlsym(RTLD_DEFAULT, "gnu_get_libc_version") == NULL) {
     // With musl this object runs, as it needs little. A tracer does not.
-    Say("it cannot trace a Python that needs another libc than glibc", "");
+    Say("cannot trace a Python that uses a libc other than glibc", "");
   } else if (version != NULL && !IsLauncher()) {
     if (getenv(HANDOVER) != NULL) {
       StartTraced(version(), argv);
     } else {
-      Say(PRELOAD " is as `pymemrun env` prints it, but " HANDOVER,
+      Say(PRELOAD " is set as `pymemrun env` prints it, but " HANDOVER,
           " is not set");
     }
   }

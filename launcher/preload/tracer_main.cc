@@ -41,7 +41,7 @@ void LeaveOutTasks(const std::string& why, Options* options, Limits* limits) {
   if (!options->traces.has(Trace::kTasks)) return;
   options->traces.Set(Trace::kTasks, false);
   limits->notice += limits->notice.empty() ? "--trace tasks: " + why : "";
-  limits->notice += "; no steps of tasks";
+  limits->notice += "; task steps are not recorded";
 }
 
 void LeaveOutGil(const std::string& why, bool free_threaded, Options* options,
@@ -69,7 +69,7 @@ bool LeaveOutCalls(const std::string& why, bool free_threaded, Options* options,
     options->heap.domains = 0;
     options->heap.native = options->heap.mode != HeapMode::kOff;
     limits->not_recorded = "Python's calls, stacks and heap: " + why;
-    limits->notice = why + ": recording pages and native heap alone";
+    limits->notice = why + ": recording only pages and native heap";
   } else {
     limits->not_recorded = "calls: " + why;
     if (options->traces.has(Trace::kCalls)) {
@@ -91,8 +91,9 @@ bool KeepWithinLimits(const std::string& version, Options* options,
     const bool free_threaded =
         std::string_view(Py_GetVersion()).find("free-threading") !=
         std::string_view::npos;
-    const char* const is = free_threaded ? " is free-threaded"
-                                         : " is newer than this pymemrun knows";
+    const char* const is = free_threaded
+                               ? " is free-threaded"
+                               : " is newer than this pymemrun supports";
     return LeaveOutCalls(name + is, free_threaded, options, limits, error);
   }
   if (!kTracesTasks) LeaveOutTasks(name + " is too old", options, limits);
@@ -131,7 +132,7 @@ bool IsForInterpreter() {
 void GiveWay(const std::string& own, char** argv) {
   ExchangeInPreloads(own, DirectoryOf(own) + kShim);
   execv(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), argv);
-  Say(std::string("the interpreter cannot be started anew: ") +
+  Say(std::string("the interpreter cannot be restarted: ") +
       std::strerror(errno) + kRunsUntraced);
 }
 
@@ -206,7 +207,7 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
   if (handover == nullptr || argc < 1) return program(argc, argv, environment);
   RememberStandardError();
   if (!ReadHandoverText(handover, &told)) {
-    Say(std::string(kHandoverVariable) + " is not as `pymemrun env` prints it" +
+    Say(std::string(kHandoverVariable) + " is not what `pymemrun env` prints" +
         kRunsUntraced);
     return program(argc, argv, environment);
   }

@@ -120,7 +120,7 @@ PathPython ChosenByPyenv(const std::string& shims, const std::string& path,
   }
   if (!python.file.empty()) return python;
   if (!versions.names.empty()) {
-    python.problem = "pyenv's " + versions.names.front() + ", by " +
+    python.problem = "pyenv's " + versions.names.front() + ", from " +
                      versions.said_by + ", has no python3";
     return python;
   }

@@ -22,7 +22,7 @@ const std::string kIsPython = " is Python ";
 // that we are all the same, which the folder of the library tells.
 std::string WhyNotEmbedded(const std::string& file, const PythonWishes& wishes,
                            const std::string& version) {
-  if (version.empty()) return ": nothing is embedded";
+  if (version.empty()) return ": this pymemrun has no built-in interpreter";
   const std::string ours = VersionNumbers(version, 2);
   std::string found = PythonVersionOf(file);
   if (found.empty()) return ": its version is unknown";
@@ -174,14 +174,14 @@ class Chooser {
     const std::string folder = DirectoryOf(DirectoryOf(python));
     const std::string foreign = ForeignPartOf(folder);
     if (!foreign.empty()) {
-      Refuse(folder + " is left out, because other users may change " +
-             foreign + " (--python " + folder + " takes it)");
+      Refuse(folder + " is ignored, because other users may change " + foreign +
+             " (--python " + folder + " selects it)");
       return false;
     }
     *wished_by = "virtual environment " + folder;
     if (!on_path_.file.empty()) {
       choice_.preferred =
-          "runs " + python + ", of the nearest .venv; " + on_path_.by;
+          "runs " + python + ", from the nearest .venv; " + on_path_.by;
     }
     return Take(python);
   }
@@ -224,7 +224,7 @@ class Chooser {
 bool ChoosePython(const PythonWishes& wishes, const std::string& version,
                   Delivery delivery, PythonChoice* choice, std::string* error) {
   if (version.empty() && delivery == Delivery::kEmbed) {
-    *error = "--delivery embed: this pymemrun has no interpreter inside";
+    *error = "--delivery embed: this pymemrun has no built-in interpreter";
     return false;
   }
   *choice = {};

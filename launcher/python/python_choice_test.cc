@@ -190,7 +190,7 @@ TEST_F(PythonChoiceTest, ADotVenvThatOthersMayChangeIsLeftOut) {
     ASSERT_EQ(chmod(path.c_str(), 0777), 0);
     EXPECT_EQ(Choose(wishes), built_in_) << part;
     EXPECT_THAT(choice_.refused,
-                AllOf(HasSubstr(venv + " is left out"), HasSubstr(path),
+                AllOf(HasSubstr(venv + " is ignored"), HasSubstr(path),
                       HasSubstr("; " + built_in_ + " runs")));
     EXPECT_EQ(Choose({.option = venv}), venv + "/bin/python");
     EXPECT_EQ(choice_.refused, "");
@@ -269,7 +269,7 @@ TEST_F(PythonChoiceTest, WithNothingEmbeddedNothingCanBe) {
   built_in_.clear();
   const std::string venv = Environment("v", "3.11.2");
   EXPECT_EQ(Choose({.virtual_env = venv}), "");
-  EXPECT_THAT(error_, HasSubstr("has no interpreter inside"));
+  EXPECT_THAT(error_, HasSubstr("has no built-in interpreter"));
   EXPECT_EQ(Choose({.virtual_env = venv}, Delivery::kAuto),
             venv + "/bin/python");
   EXPECT_FALSE(choice_.embedded);

@@ -47,7 +47,8 @@ OpenedPages OpenPageSource(const Options& options) {
   const bool asked = options.trace_given || source != PageSource::kAuto;
   if (opened.by_scan) {
     if (!refused.empty()) {
-      refused += "; pages by scan: who allocated, not who touched";
+      refused +=
+          "; pages are scanned, and charged to the code that allocated them";
     }
   } else if (source != PageSource::kFaults) {
     refused += refused.empty() ? "" : "; ";
@@ -99,8 +100,8 @@ const char* WayOut(int error) {
 std::string OpenAll(std::vector<int>* fds) {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   if (cpus > kMostCpus) {
-    return "context switches: " + std::to_string(cpus) + " CPUs, of " +
-           std::to_string(kMostCpus) + " at most";
+    return "context switches: " + std::to_string(cpus) + " CPUs, at most " +
+           std::to_string(kMostCpus) + " are supported";
   }
   int error = ENODEV;
   for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -132,7 +133,7 @@ OpenedStates OpenStateSource(const Options& options) {
   opened.reason = OpenAll(&opened.fds);
   if (opened.fds.empty()) {
     opened.notice =
-        opened.reason + "; states by schedstat: sums, not what they wait for";
+        opened.reason + "; schedstat gives sums, not what threads wait for";
   }
   return opened;
 }

@@ -30,7 +30,7 @@ void SayIncomplete(const Report& report) {
       Session::still_writing()
           ? "the collector is still writing " + report.output
           : "the collector ended early or is stuck: " + report.output +
-                " may end before the program did";
+                " may be incomplete";
   const uint64_t lost = Session::LostRows();
   if (lost > 0) line += "; " + std::to_string(lost) + " rows lost";
   Say(line);

@@ -108,9 +108,10 @@ std::string NoticeOf(const OwnedFiles& files) {
 
 // The only words at the end of a run that ends by exec.
 std::string ExecNoticeOf(const std::string& run_file) {
-  return MessageText("The program calls exec. The new one is not recorded;") +
+  return MessageText(
+             "The program calls exec. The new program is not recorded;") +
          MessageText("  --follow all records it if it is a Python.") +
-         MessageText("Until here: pymemreport " + run_file);
+         MessageText("Recorded so far: pymemreport " + run_file);
 }
 
 TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
@@ -252,8 +253,8 @@ std::string Begin(const TraceRequest& request, Run* run) {
   run->page->asks_pages = run->files.opened.any() ? 1 : 0;
   std::string error = Launch(request, run);
   if (!error.empty()) {
-    run->page->traced_pid = 0;  // nobody to wait for
-    error = "the collector does not start: " + error;
+    run->page->traced_pid = 0;  // no collector waits for the program
+    error = "the collector did not start: " + error;
   } else {
     TraceConfig* const config = ConfigOf(options, run->files, run->path);
     SetDumps(request, *run, config);
@@ -276,7 +277,7 @@ std::string ShareMemory(const Options& options, bool forked, Run* run) {
   const RingSizes sizes = options.SizesOfRings(forked);
   run->page = SharedRegion::Create(side_ring, sizes, &shared);
   if (run->page == nullptr) {
-    return "no shared memory: " + ErrorText(errno);
+    return "cannot create shared memory: " + ErrorText(errno);
   }
   run->files.region = shared.region;
   run->files.reply = shared.reply;

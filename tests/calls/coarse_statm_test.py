@@ -54,7 +54,7 @@ class CoarseStatmTest(support.ProgramTest):
         self.need_counters()
         run = self.traced("--rss-source", "faults", env=COARSE)
         self.assertEqual(run.header.statm_step_bytes, STEP)
-        self.assertIn("statm moves in steps of 256.0 KiB; RSS in between is estimated",
+        self.assertIn("statm moves in steps of 256.0 KiB; RSS between steps is estimated",
                       run.report("summary"))
         rows = touches(run.rows())
         self.assertEqual(len(rows), 300)

@@ -59,7 +59,7 @@ class ManyCpusTest(support.ProgramTest):
         run = self.pymemrun("--quiet", self.write("pass.py", "pass"),
                             env=many(65))
         self.assertEqual(run.header.rss_source, support.trace_pb2().HINTS)
-        self.assertIn(b"65 CPUs, of 64 at most", run.header.rss_source_reason)
+        self.assertIn(b"65 CPUs, at most 64 are supported", run.header.rss_source_reason)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class GoneTest(FaultTest):
                 status, stderr, end_seconds = program.finish()
                 self.assertEqual(status, 0)
                 self.assertLess(end_seconds, 1)
-                self.assertIn("may end before the program did", stderr)
+                self.assertIn("may be incomplete", stderr)
                 self.assertNotIn("Traceback", stderr)
                 file = RunFile(program.path)
                 self.assertEqual((file.returncode, file.footers,
@@ -164,7 +164,7 @@ class GoneTest(FaultTest):
         status, stderr, end_seconds = program.finish()
         self.assertEqual(status, 0)
         self.assertLess(end_seconds, 1)  # it has waited 2 s already
-        self.assertIn("may end before the program did", stderr)
+        self.assertIn("may be incomplete", stderr)
         self.wake(program.collector)
         self.counted_exactly(program)
 

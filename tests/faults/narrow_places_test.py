@@ -125,7 +125,7 @@ class NarrowPlacesTest(support.ProgramTest):
                 self.assertEqual(os.path.exists(os.path.join(self.folder, name)),
                                  preexec is None)
             self.assertEqual(run.stderr,
-                             "pymemrun: no shared memory: File too large (ulimit -f); "
+                             "pymemrun: cannot create shared memory: File too large (ulimit -f); "
                              "the program runs untraced\n")
 
     def test_a_container_without_room_for_a_copy_gets_no_dump(self):
@@ -137,10 +137,10 @@ class NarrowPlacesTest(support.ProgramTest):
         self.assertTrue(run.stdout.startswith("None ["), run.stdout)
         self.assertNotIn(".obj", run.stdout)
         self.assertRegex(run.stderr,
-                         r"\Apymemrun: dump_objects\(\): not begun: the container has "
+                         r"\Apymemrun: dump_objects\(\): not started: the container has "
                          r"[012]\.\d MiB left, and a copy of the process needs [4-9]\.\d MiB\n\Z")
         fact, = run.records("objects_dumped")
-        self.assertIn(b"not begun", fact.problem)
+        self.assertIn(b"not started", fact.problem)
 
 
 if __name__ == "__main__":

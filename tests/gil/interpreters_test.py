@@ -91,7 +91,7 @@ class InterpretersTest(support.ProgramTest):
     def test_of_more_than_can_be_recorded_a_line_says_so(self):
         run = self.run_script(MANY, "--trace", "gil")
         self.assertEqual(run.stdout, "done\n")
-        self.assertEqual(run.stderr.count("GIL of their own than can be recorded"), 1)
+        self.assertEqual(run.stderr.count("interpreters with their own GIL can be recorded"), 1)
         self.assertEqual([row["interpreter"] for row in self.rows(run, "gils")],
                          list(range(8)))
 

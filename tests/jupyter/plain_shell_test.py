@@ -130,7 +130,7 @@ class PlainShellTest(support.ProgramTest):
     def check_growth(self, *options):
         said = self.run_shell(GROW, *options).stdout
         grown, head, both, kept, fallen, _, freed, error = said.splitlines()
-        self.assertRegex(grown, r"^In \[3\]: \d+\.\d{3} s\. RSS .* s after its begin\.$")
+        self.assertRegex(grown, r"^In \[3\]: \d+\.\d{3} s\. RSS .* s into the cell\.$")
         change, peak = map(float, re.findall(r"\(\+([\d.]+) MiB\)", grown))
         self.assertLess(abs(change - 48), 5)
         self.assertLess(abs(peak - 143), 5)
@@ -138,7 +138,7 @@ class PlainShellTest(support.ProgramTest):
         self.assertRegex(both, r"\+95 MiB +0 bytes  In \[3\]:3  y = x \+ x$")
         self.assertRegex(kept, r"\+48 MiB +\+48 MiB  In \[3\]:2  x = bytearray\(b'1'\)")
         self.assertRegex(fallen, r"RSS [\d.]+ MiB \(-4\d MiB\)")
-        self.assertEqual(freed, "Released in this cell: 48 MiB that was live before it.")
+        self.assertEqual(freed, "Released in this cell: 48 MiB allocated before it.")
         self.assertEqual(error, "ZeroDivisionError('division by zero') None")
 
     def test_a_cell_embedded(self):

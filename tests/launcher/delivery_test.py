@@ -185,15 +185,15 @@ class DeliveryTest(support.ProgramTest):
                           "python3", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
         self.assertRegex(refused("--python", musl),
                          r"^pymemrun: .* needs /lib/ld-musl-x86_64.so.1: only "
-                         r"glibc's programs can be traced\n$")
+                         r"programs that use glibc can be traced\n$")
         environment = os.path.join(self.folder, "old")
         os.makedirs(environment + "/bin")
         shutil.copy(os.path.realpath(PYTHON), environment + "/bin/python")
         with open(environment + "/pyvenv.cfg", "w") as file:
             file.write("home = /nowhere\nversion = 3.7.9\n")
         self.assertRegex(refused("--python", environment),
-                         r"^pymemrun: .*is Python 3.7, which this pymemrun has "
-                         rf"no tracer for; it has those for (3\.\d+t?, )*{VERSION}\b")
+                         r"^pymemrun: .*is Python 3.7, for which this pymemrun has "
+                         rf"no tracer; it has tracers for (3\.\d+t?, )*{VERSION}\b")
 
     def test_where_files_say_another_version_the_interpreter_is_asked(self):
         # `any` has those that are newer than all that is known.

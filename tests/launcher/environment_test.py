@@ -133,7 +133,7 @@ class EnvironmentTest(support.ProgramTest):
         return done, os.path.join(self.folder, "as.pb")
 
     def test_newer_versions_have_pages_and_native_heap(self):
-        for version, why in (("3.99.1 (main", "newer than this pymemrun knows"),
+        for version, why in (("3.99.1 (main", "newer than this pymemrun supports"),
                              ("3.8.1 free-threading build (main",
                               "free-threaded")):
             with self.subTest(version):
@@ -190,13 +190,13 @@ subprocess.run(["true"], preexec_fn=int)
         done, _ = self.traced_as("3.99.1 (main", "--trace", "calls")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "^pymemrun: --trace calls: CPython 3.99 is "
-                                      "newer than this pymemrun knows; the program "
+                                      "newer than this pymemrun supports; the program "
                                       "runs untraced\n$")
 
     def test_older_versions_run_untraced(self):
         done, _ = self.traced_as("3.8.1 (main")
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, "^pymemrun: it cannot trace CPython 3.8.1; "
+        self.assertRegex(done.stderr, "^pymemrun: cannot trace CPython 3.8.1; "
                                       "the program runs untraced\n$")
 
     def test_pymemrun_in_a_folder_with_space_and_colon(self):

@@ -62,7 +62,7 @@ class LauncherMessagesTest(support.ProgramTest):
                 if "untraced" in found.stderr:
                     outcome = (0, expected.stdout, False)
                 else:
-                    self.assertRegex(found.stderr, "^(.*; (calls are traced|pages by scan: .*)\n)?$")
+                    self.assertRegex(found.stderr, "^(.*; (calls are traced|pages are scanned, .*)\n)?$")
                     outcome = (0, expected.stdout, True)
                 self.assertEqual((found.returncode, found.stdout,
                                   os.path.exists(self.path)), outcome)
@@ -78,9 +78,9 @@ if os.fork() == 0: os.execv("/bin/true", ["true"])
 os.wait()
 os.execv(sys.executable, [sys.executable, "-c", "print('there')"])
 ''')
-        said = ["pymemrun: The program calls exec. The new one is not recorded;",
+        said = ["pymemrun: The program calls exec. The new program is not recorded;",
                 "pymemrun:   --follow all records it if it is a Python.",
-                f"pymemrun: Until here: pymemreport {self.path}"]
+                f"pymemrun: Recorded so far: pymemreport {self.path}"]
         for options, expected in (([], said), (["--quiet"], []), (["--follow", "all"], [])):
             with self.subTest(options):
                 found = self.outcome(support.PYMEMRUN, "--force", *options, "-o", self.path, script)
@@ -117,7 +117,8 @@ os.execv(sys.executable, [sys.executable, "-c", "print('there')"])
                                                     self.script).stdout)
         self.assertEqual(
             found.stderr, "pymemrun: page events: prctl: Operation not "
-            "permitted; pages by scan: who allocated, not who touched\n")
+            "permitted; pages are scanned, and charged to the code that "
+            "allocated them\n")
 
     def test_no_line_says_what_a_later_one_takes_back(self):
         self.need_strace()

@@ -44,7 +44,7 @@ NAMES = ["counter", "dump_objects", "gather_stats", "is_tracing", "load_ipython_
          "mark", "rss", "rss_peak", "run_file", "start", "stop", "trace"]
 SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n" + MORE
 SAYS_NOTHING = ("pymemrun: nothing is recorded: this Python does not run under pymemrun; "
-                "`pymemrun script.py` does that\n")
+                "start it with `pymemrun script.py`\n")
 
 
 class PackageTest(support.ProgramTest):

@@ -79,7 +79,7 @@ class WhichPythonTest(support.ProgramTest):
         os.chmod(shared, 0o777)
         status, out, said = self.traced("-c", WHERE, folder=shared + "/deep")
         self.assertEqual((status, out), (0, support.PYTHON + " python3\n"))
-        self.assertRegex(said, rf"\Apymemrun: {shared}/.venv is left out, because other "
+        self.assertRegex(said, rf"\Apymemrun: {shared}/.venv is ignored, because other "
                                rf"users may change {shared} .*; {support.PYTHON} runs\n\Z")
 
 

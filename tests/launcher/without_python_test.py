@@ -96,7 +96,7 @@ class WithoutPythonTest(support.ProgramTest):
             status, out, said = self.outcome(*words, "-c", WHERE, PATH=self.on_path,
                                              **variables)
             self.assertEqual((status, out), (2, ""))
-            self.assertRegex(said, r"\Apymemrun: .*no interpreter inside\n\Z")
+            self.assertRegex(said, r"\Apymemrun: .*no built-in interpreter\n\Z")
 
     def test_the_version_tells_the_delivery_and_what_can_be_traced(self):
         status, out, said = self.outcome("--version", PATH=self.on_path)

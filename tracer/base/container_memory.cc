@@ -158,7 +158,7 @@ bool ContainerMemory::HasRoomForCopy(char* why, size_t size) {
   if (left < needed) {
     const auto tenths = [](uint64_t bytes) { return bytes * 10 >> 20; };
     snprintf(why, size,
-             "not begun: the container has %llu.%llu MiB left, and a copy of "
+             "not started: the container has %llu.%llu MiB left, and a copy of "
              "the process needs %llu.%llu MiB",
              tenths(left) / 10ull, tenths(left) % 10ull, tenths(needed) / 10ull,
              tenths(needed) % 10ull);

@@ -90,9 +90,9 @@ bool Probe(FaultCounters* counters) {
 
 const char* WayOut(bool probed, int error) {
   if (error != EACCES && error != EPERM) return "";
-  return probed ? "; more kernel.perf_event_mlock_kb gives faults"
+  return probed ? "; a larger kernel.perf_event_mlock_kb enables faults"
                 : "; kernel.perf_event_paranoid <= 2 (in a container: a "
-                  "seccomp profile with perf_event_open) gives faults";
+                  "seccomp profile with perf_event_open) enables faults";
 }
 
 bool Covers(const FaultCounters& counters, int cpu) {
@@ -114,7 +114,8 @@ bool OpenFaultCounters(FaultCounters* counters, char* reason, size_t size) {
   *counters = FaultCounters{};
   const int cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
   if (cpus > static_cast<int>(FaultCounters::kMost)) {
-    snprintf(reason, size, "page-fault counters: %d CPUs, of %u at most", cpus,
+    snprintf(reason, size,
+             "page-fault counters: %d CPUs, at most %u are supported", cpus,
              FaultCounters::kMost);
     return false;
   }

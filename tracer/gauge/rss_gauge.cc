@@ -215,11 +215,12 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted) {
   }
   if (counters_.user_only) {
     snprintf(reason, kSize,
-             "faults the kernel takes for the program (reads into fresh "
-             "memory) show within 50 us; kernel.perf_event_paranoid <= 1 "
-             "counts them too");
+             "faults inside the kernel (read() into fresh memory) are seen "
+             "within 50 us; with kernel.perf_event_paranoid <= 1 they are "
+             "counted at once");
   } else if (wanted == GaugeSource::kHints) {
-    snprintf(reason, kSize, "RSS is right within 50 us of traced running");
+    snprintf(reason, kSize,
+             "RSS may lag by up to 50 us of traced running time");
   }
   UseHeads(hot);
   estimate_.Start(step_pages_, counters_.count);

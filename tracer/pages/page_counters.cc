@@ -184,8 +184,8 @@ bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
   *counters = PageCounters{};
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   if (cpus > static_cast<long>(PageCounters::kMostCpus)) {
-    snprintf(reason, size, "page events: %ld CPUs, of %u at most", cpus,
-             PageCounters::kMostCpus);
+    snprintf(reason, size, "page events: %ld CPUs, at most %u are supported",
+             cpus, PageCounters::kMostCpus);
     return false;
   }
   Trial trial = {false, "perf_event_open"};

@@ -9,11 +9,11 @@ void SayOnce(RingStall* stall, bool gone) {
   if (stall->said) return;
   stall->said = true;
   static constexpr char kGone[] =
-      "pymemrun: the collector is gone; the program goes on, its events are "
+      "pymemrun: the collector is gone; the program continues, its events are "
       "counted and dropped\n";
   static constexpr char kSlow[] =
-      "pymemrun: the collector has not made room for 2 s; the program goes on, "
-      "events are counted and dropped until it does\n";
+      "pymemrun: the collector has not made room for 2 s; the program "
+      "continues, events are counted and dropped until there is room\n";
   if (stall->say == nullptr) return;
   if (gone) {
     stall->say(kGone, sizeof(kGone) - 1);

@@ -45,9 +45,8 @@ WatchedGil NewGil(const pthread_cond_t* taken) {
 
 void SayLeftOut() {
   g_say(
-      "pymemrun: --trace gil: the program has more interpreters with a "
-      "GIL of their own than can be recorded at a time, 7: GILs from "
-      "here on are left out\n");
+      "pymemrun: --trace gil: at most 7 interpreters with their own GIL "
+      "can be recorded at a time; further GILs are not recorded\n");
 }
 
 }  // namespace

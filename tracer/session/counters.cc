@@ -114,7 +114,7 @@ PyObject* Counters::Counter(PyObject*, PyObject* const* arguments,
                             Py_ssize_t count) {
   if (count != 2 || !PyUnicode_Check(arguments[0])) {
     PyErr_SetString(PyExc_TypeError,
-                    "counter() takes a name, which is a str, and a value");
+                    "counter() takes a name (a str) and a value");
     return nullptr;
   }
   CounterPayload payload = {};

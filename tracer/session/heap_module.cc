@@ -84,7 +84,7 @@ bool HeapModule::ReadRates(PyObject* heap, HeapRatesConfig* rates) {
 bool HeapModule::SetRates(const HeapRatesConfig& rates) {
   return HeapHooks::SetRates(rates) ||
          Refuse(PyExc_RuntimeError,
-                "another tool's allocator hooks lie over pymemrun's");
+                "another tool has put its allocator hooks over pymemrun's");
 }
 
 bool HeapModule::GatherSizes() {

@@ -159,7 +159,7 @@ void ObjectModule::Take(ObjectDump::State state) {
     snprintf(problem_, sizeof(problem_), "%s", kStopped);
   } else if (result.start_errno != 0) {
     unlink(file_);
-    snprintf(problem_, sizeof(problem_), "the collector does not start: %s",
+    snprintf(problem_, sizeof(problem_), "the collector did not start: %s",
              strerror(static_cast<int>(result.start_errno)));
   } else if (result.write_errno != 0) {
     RemoveIfEmpty(file_);
@@ -167,7 +167,7 @@ void ObjectModule::Take(ObjectDump::State state) {
              strerror(result.write_errno));
   } else if (result.outcome == 1) {
     snprintf(problem_, sizeof(problem_),
-             "cut off: signal %u while an object told what it refers to",
+             "cut off: signal %u while the references of an object were read",
              result.signal);
   } else if (result.outcome == 2) {
     snprintf(problem_, sizeof(problem_), "cut off: no memory");
@@ -390,7 +390,7 @@ void ObjectModule::WatchMoments() {
   const ObjectsConfig& objects = config_->objects;
   if (objects.at_exit && Hot().page->tells_finalize == 0) WatchExit();
   if (objects.signal != 0 && !Handle(objects.signal, &signal_method_)) {
-    Say("--objects", "the signal cannot be taken");
+    Say("--objects", "the signal handler cannot be installed");
   }
   TakeOrders();
 }

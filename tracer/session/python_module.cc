@@ -182,7 +182,7 @@ PyObject* TraceCall(PyObject* self, PyObject* args, PyObject*) {
   if (!PyCallable_Check(function) || !RunsWhenCalled(function)) {
     PyErr_SetString(PyExc_TypeError,
                     "trace() decorates functions, not coroutines or "
-                    "generators: use `with pymemrun.trace():` within them");
+                    "generators: use `with pymemrun.trace():` inside them");
     return nullptr;
   }
   PyObject* const contextlib = PyImport_ImportModule("contextlib");
@@ -208,9 +208,9 @@ PyMethodDef kTraceMethods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot kTraceSlots[] = {
-    {Py_tp_doc, const_cast<char*>(
-                    "Context manager: traces what runs inside. As a decorator, "
-                    "each call of the\nfunction.")},
+    {Py_tp_doc,
+     const_cast<char*>("Context manager that traces the code inside it. As a "
+                       "decorator it traces\neach call of the function.")},
     {Py_tp_call, reinterpret_cast<void*>(TraceCall)},
     {Py_tp_methods, kTraceMethods},
     {0, nullptr}};
@@ -220,49 +220,49 @@ PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
 PyMethodDef kMethods[] = {
     {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Start)),
      METH_VARARGS | METH_KEYWORDS,
-     "start(*, heap=None, output=None)\n--\n\nBegins or resumes tracing, on "
-     "all threads; "
-     "what is on stays on.\n\nheap: how allocations are sampled from here on: "
-     "a dict {size: probability}, where\neach size bounds a class from above, "
-     "not included, and what is larger is always\nrecorded; or the mean number "
-     "of bytes between two samples.\noutput: the run file's path, in a run "
-     "that "
-     "began with --paused; one that is\nthere is an error."},
+     "start(*, heap=None, output=None)\n--\n\nStarts or resumes tracing on "
+     "all threads. No effect if tracing is on.\n\nheap: how allocations are "
+     "sampled from now on. A dict {size: probability} samples\nallocations "
+     "below each size with its probability, and records every larger one. "
+     "An\nint is the mean number of bytes between two samples.\noutput: the "
+     "run file's path, for a run started with --paused. The file must not\n"
+     "exist."},
     {"stop", Stop, METH_NOARGS,
-     "stop()\n--\n\nSuspends tracing, on all threads. No effect when it is "
-     "off."},
+     "stop()\n--\n\nSuspends tracing on all threads. No effect if tracing "
+     "is off."},
     {"gather_stats", GatherStats, METH_NOARGS,
-     "gather_stats()\n--\n\nCounts the sizes of allocations from here on. "
-     "stop(), or the program's end,\nprints the table to stderr."},
+     "gather_stats()\n--\n\nCounts allocations by size from now on. "
+     "stop(), or the end of the program,\nprints the table to stderr."},
     {"is_tracing", IsTracingNow, METH_NOARGS,
-     "is_tracing()\n--\n\nWhether the run is traced now."},
+     "is_tracing()\n--\n\nReturns True while tracing is on."},
     {"mark", MarkNow, METH_O,
-     "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
+     "mark(label)\n--\n\nRecords a label with the time and the RSS."},
     {"counter",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Counters::Counter)),
      METH_FASTCALL,
-     "counter(name, value, /)\n--\n\nPuts a value of the counter `name` "
-     "into the run, with the time: an int or a float.\nWithout --trace "
-     "counters it does nothing."},
+     "counter(name, value, /)\n--\n\nRecords a value, an int or a float, "
+     "of the counter `name` with the time.\nNo effect without --trace "
+     "counters."},
     {"dump_objects",
      reinterpret_cast<PyCFunction>(
          reinterpret_cast<void*>(ObjectModule::DumpObjects)),
      METH_VARARGS | METH_KEYWORDS,
      "dump_objects(path=None, *, wait=False)\n--\n\nWrites every object and "
-     "what it refers to into a file, beside the run file\nunless `path` says "
-     "where. A forked copy of the process does the work. Returns the\nfile's "
-     "path, or None where there is no dump.\n\nwait: return when the file is "
-     "complete."},
+     "its references to a file: `path`, or a file beside the run\nfile. A "
+     "forked copy of the process does the work. Returns the path of the file, "
+     "or\nNone if no dump could be started.\n\nwait: return only when the "
+     "file is complete."},
     {"rss", Rss, METH_NOARGS,
-     "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+     "rss()\n--\n\nThe current resident set size of the process, in bytes."},
     {"rss_peak", RssPeak, METH_NOARGS,
      "rss_peak()\n--\n\nThe highest resident set size of the process so far, "
      "in bytes."},
     {"run_file", RunFilePath, METH_NOARGS,
-     "run_file()\n--\n\nThe path of the run file; None: no file is written."},
+     "run_file()\n--\n\nThe path of the run file, or None if no file is "
+     "written."},
     {"load_ipython_extension", LoadExtension, METH_O,
-     "load_ipython_extension(ipython)\n--\n\nFor `%load_ext pymemrun`: the "
-     "magic `%%pymemrun`."},
+     "load_ipython_extension(ipython)\n--\n\nCalled by `%load_ext "
+     "pymemrun`. Adds the magic `%%pymemrun`."},
     {nullptr, nullptr, 0, nullptr}};
 
 // Gives the value away. Returns -1 with an exception.
@@ -305,7 +305,7 @@ PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)},
                              {0, nullptr}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
                        "pymemrun",
-                       "Controls the memory trace of this run. Present only "
+                       "Controls the memory trace of this run. Exists only "
                        "under the pymemrun launcher.",
                        0,
                        kMethods,

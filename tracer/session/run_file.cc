@@ -50,7 +50,7 @@ bool RunFile::Rename(PyObject* path) {
   if (path_ == nullptr || Hot().page == nullptr) return true;
   if (begun_) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "output: the run has begun; run with --paused");
+                    "output: the run has already started; run with --paused");
     return false;
   }
   PyObject* bytes = nullptr;

@@ -16,7 +16,7 @@ _has_said = False
 
 
 def is_tracing():
-    """Whether the run is traced now."""
+    """Returns True while tracing is on."""
     return False
 
 
@@ -28,7 +28,7 @@ def start(*, heap=None, output=None):
         return
     _has_said = True
     print("pymemrun: nothing is recorded: this Python does not run under pymemrun; "
-          "`pymemrun script.py` does that", file=_sys.stderr)
+          "start it with `pymemrun script.py`", file=_sys.stderr)
 
 
 def _is_traced():
@@ -41,33 +41,33 @@ def _is_traced():
 
 
 def stop():
-    """Suspends tracing, on all threads."""
+    """Suspends tracing on all threads."""
 
 
 def gather_stats():
-    """Counts the sizes of allocations from here on."""
+    """Counts allocations by size from now on."""
 
 
 def dump_objects(path=None, *, wait=False):
-    """Writes every object and what it refers to into a file."""
+    """Writes every object and its references to a file."""
 
 
 def counter(name, value, /):
-    """Puts a value of the counter `name` into the run, with the time."""
+    """Records a value of the counter `name` with the time."""
     if not isinstance(name, str):
-        raise TypeError("counter() takes a name, which is a str, and a value")
+        raise TypeError("counter() takes a name (a str) and a value")
     if not isinstance(value, float):
         float(_operator.index(value))
 
 
 def mark(label):
-    """Puts a label with the time and the RSS into the run."""
+    """Records a label with the time and the RSS."""
     if not isinstance(label, str):
         raise TypeError(f"label must be a str, not {type(label).__name__}")
 
 
 def rss():
-    """The resident set size of the process in bytes, now."""
+    """The current resident set size of the process, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
@@ -82,7 +82,7 @@ def rss_peak():
 
 
 def run_file():
-    """The path of the run file; None: no file is written."""
+    """The path of the run file, or None if no file is written."""
 
 
 def load_ipython_extension(ipython):
@@ -105,5 +105,5 @@ class trace(_contextlib.ContextDecorator):
         flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
         if not callable(function) or flags & 0x2a0:
             raise TypeError("trace() decorates functions, not coroutines or generators: "
-                            "use `with pymemrun.trace():` within them")
+                            "use `with pymemrun.trace():` inside them")
         return super().__call__(function)

@@ -113,9 +113,9 @@ class OfPart:
         lines = [f"{self.span.name}: {self.span.duration_s:.3f} s. "
                  f"RSS {size(self.rss_after)} ({change(self.rss_after - self.rss_before)}), "
                  f"peak {size(self.peak)} ({change(self.peak - self.rss_before)}) "
-                 f"{self.peak_s - self.from_s:.3f} s after its begin."]
+                 f"{self.peak_s - self.from_s:.3f} s into the cell."]
         if self.summary["heap"] in (None, "off"):
-            lines.append("Lines are not known: the kernel runs without heap events.")
+            lines.append("No lines: this kernel does not record heap events.")
         else:
             lines += self.table()
         return "\n".join(lines)
@@ -130,13 +130,13 @@ class OfPart:
         most = max((abs(number) for changes in (at_peak, at_end)
                     for number, _ in changes.values()), default=0)
         lost = sum(min(number, 0) for number, _ in at_end.values())
-        released = ([f"Released in this cell: {size(-lost)} that was live before it."]
+        released = ([f"Released in this cell: {size(-lost)} allocated before it."]
                     if -lost >= max(LEAST_SHARE * most, 64 << 10) else [])
         shown = sorted((place for place in places
                         if places[place] >= max(LEAST_SHARE * most, 1)),
                        key=lambda place: (-places[place], place))[:self.top]
         if not shown:
-            return ["No line of the cell, or that it called, added to what is live.",
+            return ["No line of the cell, or of code it called, added live memory.",
                     *released]
         rows = [self.row(place, at_peak, at_end) for place in shown]
         columns = [max(len(cell) for cell in column) for column in zip(*rows)]

@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 from . import answer, tools
 from .cell_names import CellNames, running_number
 
-NOTE = ("pymemrun: this kernel is not traced: the cell runs in a process of its own, "
-        "without the kernel's variables. For a kernel that is: pymemrun kernel install")
+NOTE = ("pymemrun: this kernel is not traced: the cell runs in a separate process, "
+        "without the kernel's variables. To add a traced kernel: pymemrun kernel install")
 # As `python -c` has it, the current folder is the first of sys.path.
 PROGRAM = "with open({0!r}, encoding='utf-8') as f: c = compile(f.read(), {0!r}, 'exec')\n" \
           "exec(c)"

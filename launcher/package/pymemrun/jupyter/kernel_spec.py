@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 # What the launcher has read already.
-PYTHON_HELP = ("the Python whose kernel it is: an interpreter, or the folder of a "
+PYTHON_HELP = ("run the kernel with this Python: an interpreter, or the folder of a "
                "virtual environment (the one that pymemrun would run)")
 # A kernel lives long: its calls would cost more than they tell.
 TRACE = ["--trace", "pages"]
@@ -33,18 +33,18 @@ def fail(status, message):
 
 def read_words(words):
     parser = Parser(prog="pymemrun kernel", allow_abbrev=False,
-                    description="Kernels of Jupyter that run traced.")
+                    description="Manages Jupyter kernels that run traced.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
     install = commands.add_parser(
-        "install", allow_abbrev=False, help="add a kernel that runs traced",
-        epilog="Words after -- are options of pymemrun: pymemrun kernel install -- --full")
+        "install", allow_abbrev=False, help="add a traced kernel",
+        epilog="Arguments after -- are options of pymemrun: pymemrun kernel install -- --full")
     remove = commands.add_parser("remove", aliases=["uninstall"], allow_abbrev=False,
-                                 help="take it away")
+                                 help="remove the kernel")
     for command in install, remove:
         where = command.add_mutually_exclusive_group()
         where.add_argument("--user", action="store_true",
-                           help="for this user (this is so without the option)")
+                           help="for this user (the default)")
         where.add_argument("--prefix", metavar="P", help="in P/share/jupyter/kernels")
         where.add_argument("--sys-prefix", action="store_true",
                            help="in the Python's own environment")
@@ -52,11 +52,11 @@ def read_words(words):
                              help="the kernel's name for Jupyter (pymemrun)")
         command.add_argument("--python", metavar="PATH", help=PYTHON_HELP)
     install.add_argument("--display-name", metavar="TEXT",
-                         help="what people see (Python 3.11, traced)")
+                         help="the name shown in Jupyter (Python 3.11, traced)")
     own, _, options = split(words)
     read = parser.parse_args(own)
     if options and read.command != "install":
-        parser.error(f"{read.command} takes no options of pymemrun, found '{options[0]}'")
+        parser.error(f"{read.command} takes no pymemrun options, found '{options[0]}'")
     read.options = options
     return read
 
@@ -153,7 +153,7 @@ def refuse_others(folder):
             return
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         pass
-    fail(1, f"{folder}: expected a kernel of pymemrun, found another one")
+    fail(1, f"{folder}: expected a kernel of pymemrun, found another kernel")
 
 
 def remove(read):

@@ -8,22 +8,22 @@ from IPython.core.error import UsageError
 from . import answer, child_cell, tools, traced_cell
 
 DOCUMENTATION = """\
-Runs the cell, and says what it did to memory: how much it grew, how high it went,
-and by which line.
+Runs the cell and reports its memory use: growth, peak, and the lines that
+allocated.
 
     %%pymemrun [--top N] [--no-svg] [--gil] [--states] [--tasks] [-o PATH]
 
---top N      Show the N lines that took most (8).
---no-svg     Show the text alone, without the picture of memory over time.
---gil        Say also who held the GIL in the cell, and who waited for it.
---states     Say also what threads did: run, want a CPU, sleep, and for what.
---tasks      Say also which task of asyncio ran for how long.
+--top N      Show the N lines with the most memory (8).
+--no-svg     Show only the text, without the picture of memory over time.
+--gil        Also show which threads held the GIL and which waited for it.
+--states     Also show when threads ran, waited for a CPU or slept, and for what.
+--tasks      Also show how long each asyncio task ran.
 -o, --output PATH
-             Keep the run file as PATH, for pymemreport. No file is overwritten.
+             Keep the run file as PATH, for pymemreport. PATH must not exist.
 
-In a kernel that runs traced the cell has the kernel's variables, and its own stay.
-`pymemrun kernel install`, in a terminal, adds such a kernel to Jupyter. In other
-kernels the cell runs in a traced process of its own, without the variables.
+In a traced kernel the cell shares the kernel's variables. `pymemrun kernel install`,
+run in a terminal, adds such a kernel to Jupyter. In other kernels the cell runs in a
+separate traced process, without the kernel's variables.
 """
 
 

@@ -60,7 +60,7 @@ def check_sync(shell, text):
     transformed = shell.transform_cell(text)
     if shell.should_run_async(text, transformed_cell=transformed):
         raise UsageError("%%pymemrun: `await` outside of a function cannot be traced "
-                         "as a cell; await in a cell of its own, without the magic")
+                         "as a cell; move it to a cell without the magic")
 
 
 def fail_with(shell, inner):

@@ -1,19 +1,19 @@
-// The kinds of record that stand for themselves: facts, one line each. From
-// this table come the visitor's methods, what the decoder knows, and what the
-// index of frames says of a frame. A new kind is a message in trace.proto and a
-// line here.
+// Kinds of facts: records that stand for themselves, one line each. This table
+// generates the methods of RecordVisitor, the cases of the decoder, and the
+// entries of the frame index. A new kind is a message in trace.proto and a line
+// here.
 #ifndef PYMEMRUN_FORMAT_RECORD_KINDS_H_
 #define PYMEMRUN_FORMAT_RECORD_KINDS_H_
 
 namespace pymemrun {
 
-// What readers of other times need of a fact. Its time is in time_us, or
-// from_us to to_us, or begin_us to time_us. Where it has a `thread`, that is a
-// ThreadDef.id, and checked.
+// What readers of other times need from a fact. Its time is time_us, or from_us
+// to to_us, or begin_us to time_us. A field `thread` is a ThreadDef.id, and is
+// checked.
 enum class FactHolds {
-  kTime,           // nothing: it concerns its own time alone
+  kTime,           // nothing: it only concerns its own time
   kNeeded,         // all of it
-  kTimeAndNeeded,  // all of it, and it is of its time, too
+  kTimeAndNeeded,  // all of it, and it also belongs to its time
 };
 
 }  // namespace pymemrun

@@ -1,4 +1,5 @@
-// What the ring's ids mean, and the file's definitions made from it.
+// Translates ids of the rings to ids of the run file, and writes the
+// definitions.
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 
@@ -19,27 +20,25 @@
 
 namespace pymemrun {
 
-// The ids of one kind of definition: those of the ring, which come and go, and
-// those of the file, which are dense and never change.
-
-// Not thread safe.
+// Ids of one kind of definition. Raw ids of the ring come and go; ids of the
+// file are dense and never change. Not thread-safe.
 class IdSpace {
  public:
-  // The file's id of the ring's `raw`, 0 when it is not defined.
+  // Returns the file's id of raw id `raw`, or 0 if it is not defined.
   uint32_t Find(uint32_t raw) const {
     const auto found = by_raw_.find(raw);
     return found == by_raw_.end() ? 0 : found->second;
   }
 
   struct Binding {
-    uint32_t id;   // the file's
-    bool fresh;    // not in the file yet: write its definition now
-    bool rebound;  // `raw` meant something else until now
+    uint32_t id;   // id in the file
+    bool fresh;    // new in the file: write its definition
+    bool rebound;  // `raw` had another meaning before
   };
-  // From here on `raw` means what hashes to `content` (64 bits; among the at
-  // most kMaxRemembered remembered, two that collide have odds of 1 in 10^9).
+  // Gives `raw` the meaning whose 64-bit hash is `content`. The odds that two
+  // of the remembered hashes collide are 1 in 10^9.
   Binding Bind(uint32_t raw, uint64_t content) {
-    // Forgetting contents costs a repeated definition, nothing else.
+    // Forgetting contents only costs repeated definitions.
     if (by_content_.size() >= kMaxRemembered) by_content_.clear();
     if (by_raw_.size() >= kMaxBound) by_raw_.clear();
     const auto [known, fresh] = by_content_.try_emplace(content, last_ + 1);
@@ -50,20 +49,20 @@ class IdSpace {
     return {known->second, fresh, rebound};
   }
 
-  // The file's id of `content`, whether or not it ever had one of the ring's.
-  // Of the result `rebound` says nothing.
+  // Returns the file's id of `content`, with or without a raw id. `rebound` of
+  // the result is not set.
   Binding Intern(uint64_t content) {
     if (by_content_.size() >= kMaxRemembered) by_content_.clear();
     const auto [known, fresh] = by_content_.try_emplace(content, last_ + 1);
     if (fresh) ++last_;
     return {known->second, fresh, false};
   }
-  // From here on `content` has `id` too, unless it has one.
+  // Gives `content` the same id, unless it has one.
   void Alias(uint64_t content, uint32_t id) {
     by_content_.try_emplace(content, id);
   }
 
-  // All of the ring's ids are void.
+  // Makes all raw ids void.
   void Forget() { by_raw_.clear(); }
 
  private:
@@ -75,31 +74,32 @@ class IdSpace {
   uint32_t last_ = 0;
 };
 
-// What /proc says of a thread.
+// Facts of a thread from /proc.
 struct NativeThreadFacts {
   pid_t pid = 0;
   ThreadStat stat;
 };
 
 // Writes each definition once, at its first use or mention, with dense ids.
-// Definitions are told apart by content, so a program that makes the same code
-// over and over does not grow the file. Memory is bounded whatever the program
-// does: beyond fixed budgets old contents are forgotten (and written again
-// under a new id should they return).
-// Not thread safe. `clock` and `out` must outlive it.
+// Definitions with the same content share an id, so a program that makes the
+// same code again and again does not grow the file.
+//
+// Memory is bounded for any program: beyond fixed limits old contents are
+// forgotten. If they return, they are written again under a new id. Not
+// thread-safe. `clock` and `out` must outlive it.
 class DefinitionTable {
  public:
   DefinitionTable(const ClockScale* clock, RecordSink* out)
       : clock_(clock), out_(out) {}
 
-  // Takes a definition from the ring. Returns whether it gave a new meaning to
-  // an id in use, which makes site ids that the caller remembers void.
+  // Takes a definition from the ring. Returns whether an id in use got a new
+  // meaning, which makes site ids that the caller remembers void.
   bool Define(ControlKind kind, uint32_t raw_id, absl::string_view payload);
-  // All ids of `kind` are void; so are remembered sites.
+  // Makes all raw ids of `kind` void, and all remembered sites.
   void Forget(ControlKind kind);
 
-  // The file's ids, defined in the file when the call returns. An id that the
-  // ring never defined gets a definition without names.
+  // Return ids of the file. Their definitions are written when the call
+  // returns. A raw id that was never defined gets a definition without names.
   uint32_t Site(uint32_t what, uint32_t raw_code, uint32_t position,
                 uint32_t raw_function);
   uint32_t Thread(uint32_t raw_thread);
@@ -108,26 +108,26 @@ class DefinitionTable {
     return raw_function == 0 ? 0 : functions_.Find(raw_function);
   }
 
-  // The same for what does not come from the event ring but is defined in the
-  // same file: ids of the same sequences, by content alone.
-  uint32_t InternCode(const CodeDef& names);  // its id is not looked at
+  // The same for definitions that do not come from the event ring: ids of the
+  // same sequences, by content.
+  uint32_t InternCode(const CodeDef& names);  // its id is ignored
   uint32_t InternStack(uint32_t parent, uint32_t code, uint32_t line);
-  // The thread that the ring last defined under that Linux thread id. Otherwise
-  // it is defined here by what `facts` gives. Where the ring later defines it
-  // by the same name, that is the same id; by another, it is the same thread,
-  // renamed.
+  // Returns the thread that the event ring last defined with this Linux thread
+  // id. Without one, defines it with what `facts` returns. If the ring later
+  // defines it with the same name, it keeps this id; with another name, it is
+  // the same thread, renamed.
   uint32_t NativeThread(uint64_t native_id, uint64_t first_us,
                         absl::FunctionRef<NativeThreadFacts()> facts);
-  // Whether it has been defined, either way.
+  // Whether the thread was defined in either way.
   bool HasNativeThread(uint64_t native_id) const {
     return native_threads_.contains(native_id);
   }
 
-  // The thread of that number has ended: the next one is another. What the ring
-  // defines is not touched.
+  // The thread with this number has ended; the next one is another thread.
+  // Definitions from the event ring stay.
   void ForgetNative(uint64_t native_id) { native_threads_.erase(native_id); }
 
-  // The lines that definitions name.
+  // Source lines that definitions name.
   SourceLines& sources() { return sources_; }
 
  private:
@@ -162,7 +162,7 @@ class DefinitionTable {
   const ClockScale* clock_;
   RecordSink* out_;
   IdSpace codes_, functions_, threads_, stacks_;
-  // The ring's ids of functions whose calls make a bound object.
+  // Raw ids of functions whose calls make a bound object.
   absl::flat_hash_set<uint32_t> bound_functions_;
   absl::flat_hash_map<SiteKey, uint32_t> site_ids_;
   std::vector<SiteKey> sites_;  // of the ids from first_site_ on

@@ -1,4 +1,4 @@
-// Turns the ring's slots into the run file's records.
+// Converts slots of the event ring to records of the run file.
 #ifndef PYMEMRUN_COLLECTOR_EVENTS_EVENT_ENCODER_H_
 #define PYMEMRUN_COLLECTOR_EVENTS_EVENT_ENCODER_H_
 
@@ -20,38 +20,39 @@
 
 namespace pymemrun {
 
-// A state machine over slots: spans may end anywhere, also inside a definition.
-// Rows are gathered into batches; a batch is written when it is large, before
-// each fact (mark, loss, ...) and on EndBatch(). Definitions are written at
-// once, thus before the batch that uses them.
+// A state machine over slots: a span may end anywhere, even inside a
+// definition. Rows are collected into batches. A batch is written when it is
+// large, before each fact (mark, loss, ...), and by EndBatch(). Definitions are
+// written at once, so they precede the batch that uses them.
 //
-// Never fails: slots that make no sense are counted and passed over. Not thread
-// safe. `clock` and `out` must outlive it.
+// Never fails: invalid slots are counted and skipped. Not thread-safe. `clock`
+// and `out` must outlive it.
 class EventEncoder final : public RingMerger::SlotTaker {
  public:
   EventEncoder(uint32_t page_bytes, const ClockScale* clock, RecordSink* out);
 
-  // REQUIRES: `clock` was started.
+  // Sets the time of the start. REQUIRES: `clock` was started.
   void Start(uint64_t start_stamp) { stamp_ = start_stamp; }
 
-  // Where heap events go; without it they are bad slots. It must outlive the
+  // Taker of heap events; without it they count as bad slots. Must outlive the
   // last call of Consume().
   void set_heap(HeapCollector* heap) { heap_ = heap; }
 
   void Consume(const EventSlot* slots, size_t count) override;
   void SkipTo(uint64_t index) override;
 
-  // Writes the rows gathered so far. Without rows it has no effect.
+  // Writes the rows collected so far, if any.
   void EndBatch();
-  // And the heap events: before a record that stands between events.
+  // The same for rows and heap events: before a record that must keep its place
+  // between events.
   void EndBatches();
-  // To be called after the clock was measured again.
+  // Call this after the clock was measured again.
   void ClockChanged() { next_step_stamp_ = 0; }
 
   const RowTotals& totals() const { return totals_; }
   uint32_t rows_in_batch() const { return rows_; }
   uint64_t next_index() const override { return chunk_index_; }
-  // The run file's new path, if the script has changed it; else empty.
+  // New path of the run file if the script has changed it; otherwise empty.
   const std::string& output() const { return facts_.output(); }
   const DumpsMade& dumps() const { return facts_.dumps(); }
   uint64_t refused_counters() const { return facts_.refused_counters(); }
@@ -61,9 +62,9 @@ class EventEncoder final : public RingMerger::SlotTaker {
  private:
   static constexpr uint32_t kNoRow = ~0u;
 
-  // State that came for the next row.
+  // State slots seen since the last row.
   enum Pending : uint32_t {
-    kBegin = 1,  // it is the batch's first
+    kBegin = 1,  // the next row is the first of its batch
     kNumber = 2,
     kRss = 4,
     kThread = 8,
@@ -72,8 +73,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
   };
 
   void ConsumeChunk(const EventSlot* slots, size_t count);
-  // The hot loop: takes rows, up to the first slot of another kind. Returns
-  // that slot.
+  // The hot loop: takes rows. Returns the first slot of another kind, or `end`.
   const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
   const EventSlot* ConsumeHeap(const EventSlot* slot, const EventSlot* end);
   uint64_t StepTime(uint32_t row, uint64_t stamp, uint32_t step);
@@ -97,16 +97,16 @@ class EventEncoder final : public RingMerger::SlotTaker {
   HeapCollector* heap_ = nullptr;
   DefinitionTable definitions_;
   SiteCache cache_;
-  // What the cache had no room for.
+  // Sites that the cache had no room for.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> places_;
   EventBatchEncoder batch_;
 
   uint32_t rows_ = 0;             // in the batch...
   uint32_t context_rows_ = 0;     // ...and of these, context
   uint64_t number_offset_ = 0;    // number of the next row, less rows_
-  uint64_t stamp_ = 0;            // what the next row's is counted from
-  uint64_t row_stamp_ = 0;        // of the last row
-  uint64_t next_step_stamp_ = 0;  // below it the microsecond has not moved
+  uint64_t stamp_ = 0;            // base of the next row's tsc_low
+  uint64_t row_stamp_ = 0;        // time stamp of the last row
+  uint64_t next_step_stamp_ = 0;  // below it the microsecond is the same
   uint64_t last_us_ = 0;
   uint64_t rss_bytes_ = 0;
   uint32_t thread_ = 0;
@@ -119,13 +119,13 @@ class EventEncoder final : public RingMerger::SlotTaker {
   ControlSlot pending_call_ = {};
   uint64_t pending_call_stamp_ = 0;
   uint32_t heap_size_high_ = 0;  // of the next allocation
-  // The slots being taken, and the index of the first in the ring.
+  // The current span, and the ring index of its first slot.
   const EventSlot* chunk_ = nullptr;
   uint64_t chunk_index_ = 0;
-  // RSS is an estimate since this row of the batch.
+  // First row of the batch whose RSS is an estimate.
   uint32_t inexact_from_ = kNoRow;
 
-  // The definition or fact being taken in.
+  // The definition or fact that is being read.
   uint64_t payload_left_ = 0;
   ControlSlot payload_head_ = {};
   std::string payload_;

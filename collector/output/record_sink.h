@@ -1,4 +1,4 @@
-// Where the encoder's finished records go: the run file, or memory in tests.
+// Destination of finished records: the run file, or memory in tests.
 #ifndef PYMEMRUN_COLLECTOR_OUTPUT_RECORD_SINK_H_
 #define PYMEMRUN_COLLECTOR_OUTPUT_RECORD_SINK_H_
 
@@ -9,10 +9,10 @@
 
 namespace pymemrun {
 
-// What records hold.
+// Number of rows and events in records.
 struct RowCounts {
   uint64_t rows = 0;
-  uint64_t context = 0;  // of these
+  uint64_t context = 0;  // part of rows
   uint64_t heap_events = 0;
   uint64_t page_events = 0;
 
@@ -35,14 +35,15 @@ struct RowCounts {
   }
 };
 
-// Not thread safe. Cannot fail for the caller: whoever implements it counts
-// what it could not keep, because the ring must be drained all the same.
+// Takes records in order. Not thread-safe. Cannot fail for the caller, because
+// the ring must be drained in any case: an implementation counts what it could
+// not keep.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
 
-  // Takes one serialised pymemrun.Record that holds so much. The bytes are
-  // valid during the call.
+  // Takes one serialised pymemrun.Record. `holds` counts its rows and events.
+  // The bytes are valid during the call.
   virtual void Write(absl::string_view record, RowCounts holds) = 0;
 
   void Write(const Record& record) { Write(record.SerializeAsString(), {}); }

@@ -1,5 +1,4 @@
-// The run file as the collector writes it: the stream writer, and what becomes
-// of it when the disk fails.
+// Writes the run file, and handles failures of the disk.
 #ifndef PYMEMRUN_COLLECTOR_OUTPUT_RUN_WRITER_H_
 #define PYMEMRUN_COLLECTOR_OUTPUT_RUN_WRITER_H_
 
@@ -18,50 +17,50 @@
 
 namespace pymemrun {
 
-// While the disk fails, frames wait in memory. When they are many, records that
-// hold rows or events are dropped and counted; all others are kept, because
-// later ones need them. Once the disk takes frames again, records say what was
-// dropped, and it goes on. What still waits at the end is lost: then the file
-// ends with its last whole frame, and a footer where there is room.
-// Not thread safe.
+// While the disk fails, frames wait in memory. If there are too many, records
+// of rows and events are dropped and counted. Other records are kept, because
+// later ones need them. Once the disk accepts frames again, records report what
+// was dropped.
+//
+// Frames that still wait at the end are lost. Then the file ends after its last
+// whole frame, with a footer if there is room. Not thread-safe.
 class RunWriter final : public RecordSink {
  public:
-  // `fd` stays the caller's. `level` as zstd has it, or kNoCompression. While
-  // the disk keeps a call waiting, `waiting` is called several times a second.
-  // `wrote` is called with the number of rows in the file whenever that has
-  // grown; by another thread.
+  // The caller keeps `fd`. `level` is of zstd, or kNoCompression. `waiting` is
+  // called several times a second while a call waits for the disk. `wrote` is
+  // called, on another thread, whenever the number of rows in the file has
+  // grown.
   RunWriter(int fd, int level, std::function<void()> waiting,
             std::function<void(uint64_t rows)> wrote);
 
   using RecordSink::Write;
   void Write(absl::string_view record, RowCounts holds) override;
-  // Ends the frame, unless the disk takes none now.
+  // Ends the frame, unless the disk accepts none now.
   void Flush();
-  // Ends the frame, and waits until what came so far is in the file or lost.
+  // Ends the frame and waits until everything so far is in the file or lost.
   void Settle();
-  // Writes the last record, and the index of frames behind it; where frames
-  // were lost it tries once more, in case room came back meanwhile. Waits as
-  // Settle() does.
+  // Writes the last record and the index of frames. If frames were lost, tries
+  // once more, in case there is room again. Waits as Settle() does.
   void WriteFooter(const Record& footer);
 
-  // So far, because too many frames waited.
+  // Rows and events dropped so far because too many frames waited.
   const RowCounts& dropped() const { return dropped_; }
 
-  // What is known after Settle(). errno of the first failure, if it cost
-  // anything; else 0.
+  // Results, valid after Settle(). errno of the first failure if anything was
+  // lost; otherwise 0.
   int write_errno() const;
-  // Frames were lost, and with them what later ones need.
+  // Whether frames were lost, with records that later ones need.
   bool lost_frames() const { return lost_frames_; }
   const RowCounts& written() const { return safe_; }
   RowCounts lost() const;
-  // Bytes in whole frames.
+  // Bytes of the whole frames in the file.
   uint64_t file_bytes() const { return good_bytes_; }
 
  private:
-  // What was dropped and is not yet said.
+  // Dropped rows and events that no record has reported yet.
   struct Dropped {
     RowCounts counts;
-    uint64_t first_number = 0;  // of rows...
+    uint64_t first_number = 0;  // of the rows
     uint64_t last_number = 0;
     uint64_t last_us = 0;
   };
@@ -78,32 +77,31 @@ class RunWriter final : public RecordSink {
   FrameQueue queue_;
   std::unique_ptr<StreamWriter> writer_;
   int error_ = 0;             // errno of the first failure
-  bool lost_frames_ = false;  // from here on nothing is taken
+  bool lost_frames_ = false;  // then all further records are dropped
   uint64_t good_bytes_ = 0;   // in frames that were written
   RowCounts taken_;           // into frames
-  RowCounts safe_;            // of these, in frames that were written
-  RowCounts dropped_;         // instead of taken
+  RowCounts safe_;            // in frames that were written
+  RowCounts dropped_;         // not put into a frame
   Dropped unsaid_;
 };
 
-// The name that a finished run is kept under when a new one takes its place.
-
-// "YYYYMMDD_HHMMSS_PID" of the run file that `source` gives: local time of its
-// start. Fails when it is no run file.
+// Returns "YYYYMMDD_HHMMSS_PID" for the run file in `source`: the local time of
+// its start. A new run renames an earlier file with it. Fails if `source` is
+// not a run file.
 absl::StatusOr<std::string> RunName(ByteSource* source);
 
-// For `pymemrun-collector --name-of PATH`: prints it. Returns the exit code.
+// Implements `pymemrun-collector --name-of PATH`: prints that name. Returns the
+// exit code.
 int PrintRunName(const char* path);
 
-// What became of the run file's name while the file was written.
-
+// Whether others renamed or deleted the run file while it was written.
 struct OutputFate {
   Footer::OutputName name = Footer::OUTPUT_KEPT;
-  std::string path;  // where the file is now, as far as that is known
+  std::string path;  // current path if known
 };
 
-// Of the regular file `fd`, which was made at `path`. Where that is no absolute
-// path, or nothing can be seen there, the name is taken to be kept.
+// Returns the fate of the regular file `fd` that was created at `path`. If
+// `path` is not absolute or nothing can be seen there, the name counts as kept.
 OutputFate FateOfOutput(int fd, const std::string& path);
 
 }  // namespace pymemrun

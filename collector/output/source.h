@@ -1,5 +1,5 @@
-// What fills the run file besides the event ring: page faults, the heap, the
-// GIL, tasks, states of threads. CollectorProcess has a list of them.
+// Sources of run file records besides the event ring: page faults, the heap,
+// the GIL, tasks, thread states. CollectorProcess has a list of them.
 #ifndef PYMEMRUN_COLLECTOR_OUTPUT_SOURCE_H_
 #define PYMEMRUN_COLLECTOR_OUTPUT_SOURCE_H_
 
@@ -10,38 +10,38 @@
 
 namespace pymemrun {
 
-// The calls come in the order of the methods below. Each method is called for
-// all sources, in the order of the list, before the next method is. All times
-// are CLOCK_MONOTONIC. Not thread safe: CollectorProcess calls from its one
-// thread.
+// Methods are called in the order below. Each one is called for all sources, in
+// the order of the list, before the next one. Times are CLOCK_MONOTONIC in
+// nanoseconds. Not thread-safe: CollectorProcess calls from its one thread.
 class Source {
  public:
   virtual ~Source() = default;
 
-  // Time and again until tracing begins: takes what has come into memory,
-  // within bounds. Nothing can be written yet.
+  // Called repeatedly until tracing starts: keeps events in memory, within
+  // limits. Nothing can be written yet.
   virtual void Keep(uint64_t /*now_ns*/) {}
-  // The header is written, and the run began at `start_ns`. Writes how this
-  // source records, and nothing that it recorded.
+  // The header is written, and the run started at `start_ns`. Writes how this
+  // source records, but no events.
   virtual void Describe(uint64_t /*start_ns*/) {}
-  // Everything may be written from here on.
+  // From now on everything may be written.
   virtual void Start() {}
 
-  // Takes what has come, and returns how much that was: many make the next nap
-  // short. The event ring was emptied of what was there at `looked_ns`.
+  // Takes new events and returns their number; after many, the next nap is
+  // short. The event ring was drained up to its end at `looked_ns`.
   virtual size_t Round(uint64_t /*looked_ns*/) { return 0; }
-  // The longest nap until the next round.
+  // Longest nap before the next round, in microseconds.
   virtual uint32_t longest_nap_us() const { return UINT32_MAX; }
-  // Whether the process is to be sampled now, before it is due. Asking takes
-  // the wish back.
+  // Whether the process must be sampled now, before it is due. Asking clears
+  // the wish.
   virtual bool TakeWantsSample() { return false; }
-  // Writes what was gathered so far, and what was lost.
+  // Writes what was collected so far, and what was lost.
   virtual void EndBatch(uint64_t /*now_ns*/) {}
-  // Once at most: the program's own code has ended at `time_ns`, and waits.
+  // Called at most once: the code of the program ended at `time_ns`, and the
+  // process waits.
   virtual void ProgramEnded(uint64_t /*time_ns*/) {}
 
-  // Nothing more comes, and the event ring is empty: writes all that is left.
-  // `process_lives`: it waits after it has said its end.
+  // There are no more events, and the event ring is empty: writes everything
+  // left. `process_lives`: the process waits after it announced its end.
   virtual void Finish(uint64_t /*now_ns*/, bool /*process_lives*/) {}
   virtual void AddToFooter(Footer* /*footer*/) const {}
 };

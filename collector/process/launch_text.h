@@ -1,4 +1,5 @@
-// What the launcher tells about the run, and the header made of it.
+// The launch text: facts of the run that the launcher passes to the collector,
+// and the header made from them.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_LAUNCH_TEXT_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_LAUNCH_TEXT_H_
 
@@ -14,39 +15,41 @@
 namespace pymemrun {
 
 struct LaunchText {
-  Header header;            // the fields that the launcher knows
+  Header header;            // fields that the launcher knows
   std::string output;       // the run file's path, for messages
-  std::string children;     // its children's, with a star for the number
-  bool follow_all = false;  // programs that it starts are traced, too
-  // The environment that the process got has a tracer, which stays there.
+  std::string children;     // paths of children's run files; * for the pid
+  bool follow_all = false;  // started programs are traced, too
+  // The environment given to the process has a tracer, so programs that it
+  // starts are traced.
   bool traces_started = false;
-  std::string reporter;    // pymemreport's path; empty: no end report is wanted
-  HeapRates heap_rates;    // at the beginning
-  int compress_level = 1;  // zstd's, or kNoCompression
-  bool store_source = false;  // the text of lines, too
-  TraceSet traces;  // besides calls, for which header.calls_off() stands
+  std::string reporter;       // path of pymemreport; empty: no end report
+  HeapRates heap_rates;       // at the start of the run
+  int compress_level = 1;     // of zstd, or kNoCompression
+  bool store_source = false;  // store the text of source lines
+  TraceSet traces;            // without calls: see header.calls_off()
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
   uint64_t gil_min_wait_ns = 0;
-  uint32_t state_events = 0;  // 0: by the scheduler's counts, and why
+  uint32_t state_events = 0;  // 0: schedstat; states_reason says why
   std::string states_reason;
   DumpWishes dumps;
-  uint64_t counters_every_ms = 0;  // each
-  // What the clocks showed long before, by a forked child's parents. 0:
+  uint64_t counters_every_ms = 0;  // interval
+  // Both clocks at an earlier time, measured by a parent of a forked child. 0:
   // unknown.
   uint64_t earlier_tsc = 0;
   uint64_t earlier_monotonic_ns = 0;
 };
 
-// Reads the launch text (see collector_start.h). Passes over unknown keys and
-// what is no `key=value`. A number that cannot be read is 0.
+// Parses the launch text (see collector_start.h). Skips unknown keys and lines
+// without `key=value`. An invalid number counts as 0.
 LaunchText ParseLaunchText(absl::string_view text);
 
-// The launch text that lies in the file `fd`; what cannot be read is empty.
+// Reads and parses the launch text in the file `fd`. What cannot be read counts
+// as empty.
 LaunchText ReadLaunchText(int fd);
 
-// Adds the size of a page, and what the traced process knew when tracing began;
-// nullptr: tracing never began.
+// Adds the page size, and the facts that the traced process knew when tracing
+// started; nullptr: tracing never started.
 void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
                       Header* header);
 

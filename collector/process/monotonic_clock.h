@@ -1,4 +1,5 @@
-// The clock that page events, the process watch and all periods go by.
+// Clocks of the collector. Page events, the process watch and all periods use
+// CLOCK_MONOTONIC. Times are in nanoseconds.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_
 
@@ -14,9 +15,8 @@ inline uint64_t ClockNs(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
          static_cast<uint64_t>(now.tv_nsec);
 }
-// CLOCK_MONOTONIC.
 inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
-// How long this thread has run.
+// CPU time of the calling thread.
 inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Files in a process's folder of /proc.
+// Files in the /proc folder of a process.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_PROC_FILE_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_PROC_FILE_H_
 
@@ -10,14 +10,15 @@
 
 namespace pymemrun {
 
-// The path of the file `name` of the process that this one calls `pid`. Its
-// folder has another number where /proc is still an outer PID namespace's, in
-// which `pid` may be anybody. No file is there where /proc does not show the
-// process. The folder is that of `pid` where it cannot be told.
+// Returns the path of file `name` of the process `pid`, as numbered in the PID
+// namespace of the caller. If /proc belongs to an outer PID namespace, the
+// folder has another number there, and `pid` may be another process. Returns a
+// path that does not exist if /proc does not show the process, and the folder
+// `pid` if its number there cannot be found.
 std::string ProcPath(pid_t pid, absl::string_view name);
 
-// Keeps such a file open, which goes on meaning that process when its number is
-// used again.
+// Keeps such a file open. The open file still means the same process after its
+// pid was reused.
 class ProcFile {
  public:
   ProcFile(pid_t pid, absl::string_view name);
@@ -25,8 +26,9 @@ class ProcFile {
   ProcFile(const ProcFile&) = delete;
   ProcFile& operator=(const ProcFile&) = delete;
 
-  int fd() const { return fd_; }  // below 0: it could not be opened
-  // Reads into `buffer` from the file's begin on. Empty: it cannot be read.
+  int fd() const { return fd_; }  // below 0: not open
+  // Reads the file from its start into `buffer`. Returns the bytes read; empty
+  // if it cannot be read.
   absl::string_view Read(char* buffer, size_t size) const;
 
  private:

@@ -1,4 +1,4 @@
-// What /proc says about the traced process.
+// Figures of the traced process from /proc.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_PROCESS_STATS_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_PROCESS_STATS_H_
 
@@ -14,27 +14,27 @@
 
 namespace pymemrun {
 
-// Keeps two files of /proc/PID open. Not thread safe.
+// Keeps two files of /proc/PID open. Not thread-safe. Fields that cannot be
+// read keep their value: the process has ended, or belongs to another user.
 class ProcessStats {
  public:
   explicit ProcessStats(pid_t pid)
       : pid_(pid), stat_(pid, "stat"), status_(pid, "status") {}
 
-  // What cannot be read (the process is gone, or became another user's) keeps
-  // its value.
   // Sets hwm_bytes, rss_bytes and file_bytes.
   void ReadMemory(ProcessSample* sample);
-  // Sets user_us, system_us and the page faults, which a zombie still tells.
+  // Sets user_us, system_us and the page faults. A zombie still has these.
   void ReadTimes(ProcessSample* sample);
-  // Whether it is ending: its memory goes. Asked after something was read, for
-  // what was read of one that is not ending now was right.
+  // Returns whether the process is ending, so its memory is being released. Ask
+  // after reading: if it is not ending then, the values read before are right.
   bool IsEnding();
-  // Whether all its threads have ended, reaped or not; nullopt: it cannot be
-  // read.
+  // Returns whether all its threads have ended, reaped or not; nullopt if that
+  // cannot be read.
   absl::optional<bool> HasEnded() const;
-  // The wait status of a process that has died and was not reaped; nothing:
-  // it is no such process, or we may not know. Before Linux 5.17 it is the main
-  // thread's, which differs only where that thread left before the others.
+  // Returns the wait status of a process that has died and was not reaped;
+  // nullopt for others, or without permission. Before Linux 5.17 it is the
+  // status of the main thread, which differs only if that thread ended before
+  // the others.
   absl::optional<int> ZombieWaitStatus() const;
 
  private:
@@ -45,17 +45,17 @@ class ProcessStats {
   const ProcFile status_;
 };
 
-// Whether times or sizes of the process have changed.
+// Returns whether times or sizes differ.
 bool Differ(const ProcessSample& a, const ProcessSample& b);
 
-// A thread as /proc shows it; empty and 0: it cannot be read.
+// Facts of a thread from /proc; empty and 0 if they cannot be read.
 struct ThreadStat {
   std::string name;
-  uint64_t start_ticks = 0;  // since the machine booted
+  uint64_t start_ticks = 0;  // clock ticks since boot
 };
 ThreadStat ReadThreadStat(pid_t pid, uint64_t thread);
 
-// The parsers, for tests. Fields that are missing stay as they are.
+// Parsers, public for tests. Missing fields keep their value.
 void ParseStat(absl::string_view stat, ProcessSample* sample);
 ThreadStat ParseThreadStat(absl::string_view stat);
 void ParseStatus(absl::string_view status, ProcessSample* sample);

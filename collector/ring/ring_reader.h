@@ -1,5 +1,5 @@
-// The consumer side of the ring. One reader per ring; the producer side is in
-// the traced process.
+// Consumer of the event ring. Each ring has one reader; the producer is in the
+// traced process.
 #ifndef PYMEMRUN_COLLECTOR_RING_RING_READER_H_
 #define PYMEMRUN_COLLECTOR_RING_RING_READER_H_
 
@@ -13,17 +13,17 @@
 
 namespace pymemrun {
 
-// Not thread safe: it is the ring's single consumer. `page`, `slots` and
+// Not thread-safe: it is the single consumer of the ring. `page`, `slots` and
 // `reply` are shared memory that must outlive it.
 //
-// Two pairs of atomics carry all the order there is:
+// Two pairs of atomics order everything:
 //   head: the producer stores the slots, then head with release; Look() loads
-//         head with acquire, so the slots below it are whole.
-//   tail: Take() stores tail with release after it has copied the slots; the
-//         producer loads it with acquire before it writes over them.
+//         head with acquire, so the slots below it are complete.
+//   tail: Take() copies the slots, then stores tail with release; the producer
+//         loads it with acquire before it overwrites them.
 //
-// The traced program may write anything over page and slots, at any time. So
-// slots are given out as copies, and `head` only says how far to copy.
+// The traced program may write anything to page and slots at any time. So slots
+// are returned as copies, and `head` only says how far to copy.
 class RingReader {
  public:
   struct Span {
@@ -38,72 +38,72 @@ class RingReader {
         size_(RingSlots(*page)),
         tail_(reply->tail.load(std::memory_order_relaxed)) {}
 
-  // The index behind the last slot that is published now; never below tail().
-  // Where `head` makes no sense, what is there is passed over.
+  // Returns the index after the last published slot; never below tail(). If
+  // `head` is invalid, skips the slots that are there.
   uint64_t Look();
   // Copies the oldest slots, at most kMostTaken and below index `end`, and
-  // gives them back. They stay valid until the next call. REQUIRES: Look() has
-  // returned `end` or more.
+  // frees them in the ring. The copies are valid until the next call. REQUIRES:
+  // Look() has returned `end` or more.
   Span Take(uint64_t end);
   static constexpr size_t kMostTaken = 1024;
-  // How many slots there are.
+  // Number of slots in the ring.
   uint64_t size() const { return size_; }
-  // Index of the slot that is next.
+  // Index of the next slot to take.
   uint64_t tail() const { return tail_; }
-  // Wakes a producer that may be waiting for what Take() gave back since the
-  // last call. Take() calls it now and then.
+  // Wakes a producer that may wait for slots freed since the last call. Take()
+  // calls it from time to time.
   void WakeProducer();
 
-  // Waits until the producer wakes us, more than `quiet_slots` wait, or
-  // `timeout_us` is over.
+  // Waits until the producer wakes this thread, more than `quiet_slots` slots
+  // are published, or `timeout_us` has passed.
   void Wait(uint32_t timeout_us, uint64_t quiet_slots);
 
-  // Slots passed over because head made no sense (the traced program wrote
-  // over the page): 0 unless it is broken.
+  // Number of slots skipped because `head` was invalid: the traced program
+  // overwrote the page. Otherwise 0.
   uint64_t slots_skipped() const { return slots_skipped_; }
 
  private:
   const ControlPage* page_;
   const EventSlot* slots_;
   ReplyPage* reply_;
-  const uint64_t size_;  // of the ring, as it was said once
+  const uint64_t size_;  // of the ring; read once
   uint64_t tail_;
-  uint64_t taken_ = 0;     // since a waiting producer was woken...
-  bool may_wait_ = false;  // ...if one can have been waiting meanwhile
+  uint64_t taken_ = 0;     // slots since producers were woken
+  bool may_wait_ = false;  // a producer may have started to wait
   uint64_t slots_skipped_ = 0;
   std::array<EventSlot, kMostTaken> copies_;
 };
 
-// Wakes all waiters on a futex word in shared memory, of any process.
+// Wakes all threads, of any process, that wait on a futex word in shared
+// memory.
 void WakeSharedFutex(const std::atomic<uint32_t>* word);
-// Counts the word of producers that wait up, and wakes them.
+// Increments the futex word of waiting producers, and wakes them.
 void WakeProducers(ReplyPage* reply);
 
-// The collector's end of what it shares with the traced process.
-
-// Maps both pieces for as long as it lives. Not thread safe.
+// Maps both pieces of shared memory during its lifetime. Not thread-safe.
 class SharedMemory {
  public:
-  // The descriptors stay the caller's. Fails when the memory is not what
-  // ring_layout.h says. From then on nobody can map the reply to write.
+  // The caller keeps the descriptors. Fails if the memory is not as
+  // ring_layout.h describes. Seals the reply, so that no process can map it for
+  // writing any more.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Map(int region_fd,
                                                            int reply_fd);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // The traced program's: it may write anything there, at any time.
+  // Written by the traced program, which may write anything at any time.
   const ControlPage* page() const { return page_; }
   const EventSlot* slots() const;
-  // Ours.
+  // Written by the collector.
   ReplyPage* reply() const { return reply_; }
 
-  // Makes the pages of the region that are not there yet, for the traced
-  // process, which is to have them all when its program begins.
+  // Allocates the missing pages of the region, so that the traced process has
+  // them all when its program starts.
   void MakePages();
 
-  // From here on, until the calling thread ends or this goes, the traced
-  // process sees that there is a collector. At most once.
+  // Shows the traced process that there is a collector, until the calling
+  // thread ends or this object is destroyed. Call it at most once.
   void ShowLife();
 
  private:

@@ -1,5 +1,5 @@
-// What comes on the side ring, given to whom it concerns: page events, heap
-// events, GIL events and steps of tasks to one each; definitions are for all.
+// Distributes items of the side ring to their takers: page events, heap events,
+// GIL events and task steps. All takers share the definitions.
 #ifndef PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 #define PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 
@@ -22,43 +22,43 @@
 
 namespace pymemrun {
 
-// Takes the items of some kinds, in the ring's order.
+// Takes items of some kinds, in the order of the ring.
 class SideTaker {
  public:
   virtual ~SideTaker() = default;
-  // `stack` is the item's, defined in the file; 0 of items that have none. The
-  // view is valid during the call.
+  // `stack` is the StackDef.id of the item, already defined in the file; 0 if
+  // the item has no stack. `item` is valid during the call.
   virtual void TakeItem(const SideItemView& item, uint32_t stack) = 0;
 };
 
-// CollectorProcess owns one, and all use it from its one thread. The pointers
+// CollectorProcess owns one. All callers are on its one thread. The pointers
 // must outlive it.
 class SideItems {
  public:
-  // `page` begins the region, mapped whole; `pid` is the traced process's.
+  // `page` begins the whole mapped region; `pid` is the traced process.
   SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
             DefinitionTable* definitions, RecordSink* out);
 
-  // The items of these kinds go to `taker`, too. Definitions go to stacks() and
-  // mappings() alone.
+  // Adds `taker` to the takers of these kinds. Definitions go only to stacks()
+  // and mappings().
   void Subscribe(SideTaker* taker, std::initializer_list<SideKind> kinds);
 
-  // Empties the ring; see SideReader::Drain. Before Start() the items are kept
-  // in memory, within bounds.
+  // Drains the ring; see SideReader::Drain. Returns the number of items. Before
+  // Start() items are kept in memory, within limits.
   size_t Drain(uint64_t now_ns, bool last);
-  // The header is written: gives out what was kept.
+  // Call this once the header was written: distributes the kept items.
   void Start();
 
-  // Whether the last Drain() came to the ring's end, as it was then.
+  // Whether the last Drain() reached the end of the ring.
   bool drained() const { return reader_.drained(); }
-  // How many calls that held a place in the ring have been taken.
+  // Number of items taken that only held a place in the ring.
   uint64_t places() const { return reader_.places(); }
-  // Items that found no room, or never came whole: those of one party, and
-  // those that may have been its.
+  // Number of lost items of this party: dropped on a full ring, or never
+  // committed. Includes items whose party is not known.
   uint64_t lost(SideParty party) const {
     return LostOf(party) + LostOf(SideParty::kEither);
   }
-  // Whether the traced process has such a thread.
+  // Whether the traced process has this Linux thread.
   bool Lives(uint32_t thread) const;
   SideStacks* stacks() { return &stacks_; }
   MappingTable* mappings() { return &mappings_; }
@@ -82,17 +82,17 @@ class SideItems {
   SideReader reader_;
   SideStacks stacks_;
   MappingTable mappings_;
-  // By kind.
+  // Indexed by kind.
   std::array<std::vector<SideTaker*>, kSideKinds> takers_;
   bool started_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;
 };
 
-// What the sources that take items are made of. All must outlive them.
+// Dependencies of the sources that take items. All must outlive the sources.
 struct SourceParts {
   const ControlPage* page;
-  pid_t pid;  // of the traced process
+  pid_t pid;  // the traced process
   uint32_t page_bytes;
   const ClockScale* clock;
   DefinitionTable* definitions;

@@ -1,4 +1,4 @@
-// Decodes a run file's records for a RecordVisitor. Used by ReadStream().
+// Decodes the records of a run file for a RecordVisitor. Used by ReadStream().
 #ifndef PYMEMRUN_FORMAT_RECORDS_RECORD_DECODER_H_
 #define PYMEMRUN_FORMAT_RECORDS_RECORD_DECODER_H_
 
@@ -15,7 +15,7 @@
 
 namespace pymemrun {
 
-// How many of each have been defined: the highest ids.
+// Highest id of each kind defined so far.
 struct DefinedIds {
   uint32_t codes = 0;
   uint32_t functions = 0;
@@ -27,26 +27,29 @@ struct DefinedIds {
   uint32_t object_names = 0;
 };
 
-// Decodes record by record. Holds what must be known across records (the
-// highest ids seen). Not thread safe.
+// Decodes one record at a time. Keeps what must be known across records: the
+// highest ids, and depths of stacks. Not thread-safe. The visitor must outlive
+// it.
 class RecordDecoder {
  public:
   explicit RecordDecoder(RecordVisitor* visitor) : visitor_(visitor) {}
-  // Decodes one serialised record. On failure the message names the field, what
-  // was expected and what was found. The visitor has then seen nothing of the
-  // record, or no rows of a bad batch. kDataLoss means that this record is lost
-  // and the next may be decoded. After kInvalidArgument (no run file) and
-  // kFailedPrecondition (a newer format) nothing more can be decoded.
+  // Decodes one serialised record. On failure the message names the field, the
+  // expected value and the value found. The visitor then got nothing of the
+  // record, or no rows of a bad batch.
+  //
+  // kDataLoss: this record is lost, and the next may be decoded.
+  // kInvalidArgument (not a run file) and kFailedPrecondition (a newer format):
+  // nothing more can be decoded.
   absl::Status Decode(absl::string_view record);
-  // The same of a HeapBatch in parts, for who has parsed it: first what was
-  // found of it, then its events. Does not count it.
+  // The same for a HeapBatch that the caller has parsed, in two steps: first
+  // its facts, then its events. Does not count the record.
   absl::Status BeginHeap(const CheckedHeap& checked);
   void GiveHeap(const HeapEvent* events, size_t count) {
     result_.heap_entries += count;
     result_.stopped = !visitor_->OnHeap(events, count);
   }
-  // To be called when records were lost: from now on definitions may be
-  // missing. Without it an undefined id is damage.
+  // Call this after records were lost: from then on definitions may be missing.
+  // Before this call an undefined id is damage.
   void NoteDamage() { damage_seen_ = true; }
   const ReadResult& result() const { return result_; }
   ReadResult& result() { return result_; }
@@ -91,7 +94,7 @@ class RecordDecoder {
   DefinedIds defined_;
   bool damage_seen_ = false;
   uint64_t definition_bytes_ = 0;
-  uint64_t next_number_ = 0;     // smallest number that a row may have
+  uint64_t next_number_ = 0;     // smallest valid number of the next row
   std::vector<What> site_what_;  // by SiteDef.id
   StackDepths depths_;
   Record record_;  // reused, and so are batch_ and rows_

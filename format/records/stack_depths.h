@@ -1,5 +1,5 @@
-// How deep the nodes of a file's call tree are, and what stands for those that
-// are deeper. Used by RecordDecoder, and by all that writes stacks.
+// Depths of the nodes of a file's call tree, and names of frames that stand for
+// missing ones. Used by RecordDecoder and by everything that writes stacks.
 #ifndef PYMEMRUN_FORMAT_RECORDS_STACK_DEPTHS_H_
 #define PYMEMRUN_FORMAT_RECORDS_STACK_DEPTHS_H_
 
@@ -11,18 +11,20 @@
 
 namespace pymemrun {
 
-// The name of the code that stands for a stack's outermost frames, where these
-// are left out. Of a run file and of reports.
+// Name of the code that stands for the outermost frames of a stack that was
+// cut. Used in run files and reports.
 inline constexpr absl::string_view kDeeperFramesName = "<deeper frames>";
-// The only frame of a thread that has none of Python's.
+// Name of the only frame of a thread without Python frames.
 inline constexpr absl::string_view kNativeThreadName = "<native thread>";
 
-// Not thread safe.
+// Not thread-safe.
 class StackDepths {
  public:
-  // Of a node below `parent`. REQUIRES: `parent` was added, or is 0.
+  // Returns the depth of a node below `parent`. REQUIRES: `parent` was added,
+  // or is 0.
   uint32_t Below(uint32_t parent) const { return depths_[parent] + 1u; }
-  // Adds the next node. REQUIRES: the same; Below() is at most kMaxStackNodes.
+  // Adds the next node. REQUIRES: `parent` was added, or is 0; Below(parent) is
+  // at most kMaxStackNodes.
   void Add(uint32_t parent) {
     depths_.push_back(static_cast<uint16_t>(Below(parent)));
   }

@@ -1,5 +1,5 @@
-// Where a stream's bytes go to and come from. Interfaces, so that tests use
-// memory and make each failure happen; files are the Fd* classes.
+// Sinks and sources of bytes. They are interfaces, so that tests can use memory
+// and cause every kind of failure. Files use the Fd* classes.
 #ifndef PYMEMRUN_FORMAT_STREAM_BYTE_IO_H_
 #define PYMEMRUN_FORMAT_STREAM_BYTE_IO_H_
 
@@ -13,29 +13,31 @@
 
 namespace pymemrun {
 
-// Takes bytes in order. Not thread safe.
+// Takes bytes in order. Not thread-safe.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // Writes all of `bytes` or fails. After a failure an unknown prefix of
-  // `bytes` may have been written; bytes_written() says how many of all.
+  // Writes all of `bytes`, or fails. After a failure an unknown prefix of
+  // `bytes` may have been written; bytes_written() counts it.
   virtual absl::Status Append(absl::string_view bytes) = 0;
+  // Number of bytes written so far.
   virtual uint64_t bytes_written() const = 0;
 };
 
-// Gives bytes in order. Not thread safe.
+// Gives bytes in order. Not thread-safe.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Reads up to `size` bytes into `buffer`. Returns how many came; 0 is the
-  // end, for good unless the source is a file that still grows.
+  // Reads up to `size` bytes into `buffer`. Returns the number of bytes read,
+  // or 0 at the end. The end is final, unless the source is a file that still
+  // grows.
   virtual absl::StatusOr<size_t> Read(char* buffer, size_t size) = 0;
-  // Goes on reading at `offset`, from the source's begin. Fails where that
-  // cannot be, and nothing has then changed.
+  // Continues reading at `offset` from the beginning of the source. On failure
+  // nothing has changed. The default implementation always fails.
   virtual absl::Status Seek(uint64_t offset);
 };
 
-// In memory, for tests and tools.
+// Keeps the bytes in memory, for tests and tools.
 class StringSink final : public ByteSink {
  public:
   absl::Status Append(absl::string_view bytes) override {
@@ -49,7 +51,7 @@ class StringSink final : public ByteSink {
   std::string contents_;
 };
 
-// `bytes` must outlive the source.
+// Reads from memory. `bytes` must outlive the source.
 class StringSource final : public ByteSource {
  public:
   explicit StringSource(absl::string_view bytes) : bytes_(bytes) {}
@@ -61,9 +63,9 @@ class StringSource final : public ByteSource {
   size_t at_ = 0;
 };
 
-// Writes to a descriptor that it does not own. Short writes and EINTR are
-// continued; any other error is returned with errno's text, and errno itself is
-// last_errno().
+// Writes to a file descriptor, which the caller owns and closes. Continues
+// after a short write or EINTR. Any other error is returned with errno's text,
+// and last_errno() then returns errno.
 class FdSink final : public ByteSink {
  public:
   explicit FdSink(int fd) : fd_(fd) {}
@@ -77,7 +79,7 @@ class FdSink final : public ByteSink {
   uint64_t bytes_written_ = 0;
 };
 
-// Reads from a descriptor that it does not own.
+// Reads from a file descriptor, which the caller owns and closes.
 class FdSource final : public ByteSource {
  public:
   explicit FdSource(int fd) : fd_(fd) {}

@@ -1,5 +1,5 @@
-// Passing a failed Status on to the caller, which this Abseil has no macros
-// for. Used in .cc files only.
+// Macros that return a failed Status to the caller. This version of Abseil has
+// none. Include it only in .cc files.
 #ifndef PYMEMRUN_FORMAT_STREAM_STATUS_UTIL_H_
 #define PYMEMRUN_FORMAT_STREAM_STATUS_UTIL_H_
 
@@ -13,7 +13,7 @@
 
 namespace pymemrun {
 
-// The same failure, with the byte of the file that it is about.
+// Returns the same error with the file offset in bytes in its message.
 inline absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat("byte ", offset, ": ", status.message()));

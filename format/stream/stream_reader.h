@@ -1,5 +1,5 @@
-// Reads a run file record by record, from strangers: every length is checked
-// against what is left and against a fixed bound before memory is taken.
+// Reads a run file record by record. The file is not trusted: every length is
+// checked against the bytes left and a fixed limit before memory is allocated.
 #ifndef PYMEMRUN_FORMAT_STREAM_STREAM_READER_H_
 #define PYMEMRUN_FORMAT_STREAM_STREAM_READER_H_
 
@@ -16,51 +16,50 @@ namespace pymemrun {
 
 class ReadPlan;
 
-// Not thread safe. The source must outlive the reader.
+// Not thread-safe. The source must outlive the reader.
 class StreamReader {
  public:
   struct Options {
     size_t max_record_bytes = kMaxRecordBytes;
     int max_window_log = kMaxWindowLog;  // the largest zstd window accepted
-    // Of one frame, compressed as well as decompressed. Memory use is bounded
-    // by a few times this, whatever the file.
+    // Largest frame, compressed or not. Memory use is at most a few times this
+    // for any file.
     size_t max_frame_bytes = kMaxFrameBytes;
-    // Which frames to leave out; null: none. Must outlive the reader.
+    // Frames to skip; null: none. Must outlive the reader.
     ReadPlan* plan = nullptr;
-    // For ReadStream(): decode ahead in a thread of its own, where there is a
-    // CPU for it.
+    // For ReadStream(): decode ahead in a separate thread if there is a CPU for
+    // it.
     bool ahead = false;
-    // The file was read before, and nothing was wrong with it: what is not
-    // wanted need not be checked.
+    // The file was read before without damage, so skipped frames need no check.
     bool was_checked = false;
   };
   enum class Result {
     kRecord,  // *record is set, valid until the next call
     kDamage,  // damage() says what; reading goes on at the next frame
     kTorn,    // the file ends inside a frame: the writer was cut off
-    kEnd,     // the end, at a frame's end
+    kEnd,     // the file ends after a whole frame
   };
-  // A status of code kInvalidArgument: the first bytes are no frame's, so this
-  // is likely not a run file; of code kDataLoss: damage inside one. Any other
-  // code: the source failed; every call after that returns kEnd.
+  // Code of `status`: kInvalidArgument: the file does not begin with a frame,
+  // so it is probably not a run file. kDataLoss: damage inside a run file. Any
+  // other code: the source failed, and every later call returns kEnd.
   struct Damage {
-    uint64_t offset = 0;      // in the file, of the frame concerned
-    uint64_t bytes_lost = 0;  // of the file; 0 while unknown
-    absl::Status status;      // expected what, found what
+    uint64_t offset = 0;      // of the damaged frame in the file
+    uint64_t bytes_lost = 0;  // bytes of the file; 0: unknown
+    absl::Status status;      // "expected ..., found ..."
   };
 
   static std::unique_ptr<StreamReader> Create(ByteSource* source,
                                               Options options);
   virtual ~StreamReader() = default;
 
-  // Gives the next record's serialised bytes. A frame's records are given only
-  // once its checksum has been found right. kTorn and kEnd are final unless
-  // the source grows: then a further call goes on.
+  // Sets *record to the next serialised record. Records of a frame are returned
+  // only after its checksum was verified. kTorn and kEnd are final unless the
+  // source grows; then a further call continues.
   virtual Result Next(absl::string_view* record) = 0;
-  // REQUIRES: the last result was not kRecord. Of kEnd it has the offset
-  // alone: that of the end.
+  // Describes the last result. After kEnd only `offset` is set: the end.
+  // REQUIRES: the last result was not kRecord.
   virtual const Damage& damage() const = 0;
-  // Offset in the file of the frame that the last record came from.
+  // File offset of the frame that the last record came from.
   virtual uint64_t frame_offset() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Base-128 varints, as protobuf's: the lengths of records, and what the index
-// of frames looks at inside them.
+// Base-128 varints as in protobuf: lengths of records, and fields that the
+// index of frames reads.
 #ifndef PYMEMRUN_FORMAT_STREAM_VARINT_H_
 #define PYMEMRUN_FORMAT_STREAM_VARINT_H_
 
@@ -11,7 +11,7 @@
 
 namespace pymemrun {
 
-// Writes `value` as a varint of at most 10 bytes, returns the end.
+// Writes `value` as a varint of at most 10 bytes. Returns the end.
 inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
   for (; value >= 0x80; value >>= 7)
     *out++ = static_cast<uint8_t>(value | 0x80);
@@ -26,7 +26,8 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Takes a varint off the front of `bytes`; false: no 64-bit varint is there.
+// Removes a varint from the front of `bytes`. Returns false if there is no
+// varint of at most 64 bits.
 inline bool TakeVarint(absl::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < bytes->size() && i < 10; ++i) {

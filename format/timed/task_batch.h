@@ -1,5 +1,5 @@
-// TaskBatch: steps of tasks to columns, and back. The collector and tests
-// encode; RecordDecoder decodes.
+// Codec of TaskBatch: steps of tasks to columns and back. The collector and
+// tests encode; RecordDecoder decodes.
 #ifndef PYMEMRUN_FORMAT_TIMED_TASK_BATCH_H_
 #define PYMEMRUN_FORMAT_TIMED_TASK_BATCH_H_
 
@@ -12,17 +12,17 @@
 
 namespace pymemrun {
 
-// Not thread safe.
+// Not thread-safe.
 class TaskBatchEncoder {
  public:
-  // Of the largest batch that is written.
+  // Most entries in a batch that is written.
   static constexpr size_t kMaxEntries = size_t{1} << 15;
 
-  // An event that is dated before the last one gets the time of that, and what
-  // lies beyond a limit is cut to it.
+  // Adds an event. An event older than the last one gets the time of the last
+  // one. Values beyond a limit are cut to it.
   void Append(const TaskEvent& event);
   size_t entries() const { return static_cast<size_t>(batch_.thread_size()); }
-  // Moves the entries to `batch`, and is empty then.
+  // Moves all entries to `batch`; the encoder is then empty.
   void Take(TaskBatch* batch);
 
  private:
@@ -30,21 +30,21 @@ class TaskBatchEncoder {
   TimedEntries entries_;
 };
 
-// Gives the entries of a batch, some at a time. The batch must outlive it.
+// Returns the entries of a batch in portions. The batch must outlive it.
 class TaskBatchDecoder {
  public:
-  // The highest ids that a batch refers to.
+  // Highest ids in a batch.
   struct Ids {
     uint32_t thread = 0, stack = 0;
   };
-  // Checks everything but whether the ids are defined: lengths of columns, the
-  // kinds of actions, times and sizes. Fails with kDataLoss.
+  // Checks lengths of columns, kinds of actions, times and sizes. Does not
+  // check whether ids are defined. Fails with kDataLoss.
   static absl::Status Check(const TaskBatch& batch, Ids* ids);
 
-  // REQUIRES: Check() found the batch good, and its ids are defined.
+  // REQUIRES: Check() succeeded, and all ids of the batch are defined.
   explicit TaskBatchDecoder(const TaskBatch& batch)
       : batch_(batch), cursor_(batch) {}
-  // Fills up to `size` events; returns how many, 0 at the end.
+  // Fills up to `size` events. Returns the number filled, 0 at the end.
   size_t Next(TaskEvent* events, size_t size);
 
  private:

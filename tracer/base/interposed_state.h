@@ -1,5 +1,5 @@
-// What the interposed functions share: whether the calling process is the one
-// that is traced. (The way to libc's own functions is in next_function.h.)
+// State shared by the interposed functions: whether the calling process is the
+// traced one. next_function.h has the way to libc's own functions.
 #ifndef PYMEMRUN_TRACER_BASE_INTERPOSED_STATE_H_
 #define PYMEMRUN_TRACER_BASE_INTERPOSED_STATE_H_
 
@@ -14,28 +14,30 @@
 #include "tracer/base/own_page.h"
 #include "tracer/wire/ring_layout.h"
 
-// Exported by name (launcher/interposed_symbols.txt).
+// Marks a function that replaces the one of libc. Exported by name
+// (launcher/interposed_symbols.txt).
 #define PYMEMRUN_INTERPOSE \
   extern "C" __attribute__((visibility("default"), used))
 
 namespace pymemrun {
 
-// A page of its own, which a forked child finds zeroed: the number alone does
-// not tell, for a child in another PID namespace may have ours.
+// In a separate page that a forked child finds zeroed. Comparing pids is not
+// enough, because a child in another PID namespace may have the same pid.
 struct alignas(kOwnPage) InterposedState {
-  std::atomic<ControlPage*> page;  // null: only forward
+  std::atomic<ControlPage*> page;  // null: forward calls and do nothing else
   pid_t pid;
 };
 extern InterposedState g_interposed;
 
-// The traced process's page, or null when only to forward. Async-signal-safe.
+// Returns the control page in the traced process, otherwise null: only forward
+// the call. Async-signal-safe.
 inline ControlPage* TracedPage() {
   ControlPage* page = g_interposed.page.load(std::memory_order_acquire);
   return page != nullptr && getpid() == g_interposed.pid ? page : nullptr;
 }
 
-// An unmapping call has been made: the gauge must look. A vfork child would
-// only cause one read too many.
+// Notes that memory was unmapped, so the gauge reads RSS at the next event. A
+// vfork child only causes one extra read.
 inline void SignUnmap() {
   Hot().unmaps.fetch_add(1, std::memory_order_release);
 }

@@ -1,8 +1,7 @@
-// The callbacks for every event, up to CPython 3.11 a profile function
-// (call_hooks.cc), from 3.12 on callbacks of sys.monitoring
-// (call_hooks_monitoring.cc). Where calls cannot be traced there are no
-// callbacks (profile_slot_none.cc). Which one is installed depends on what is
-// logged.
+// Callbacks for every event: a profile function up to CPython 3.11
+// (call_hooks.cc), callbacks of sys.monitoring from 3.12 on
+// (call_hooks_monitoring.cc). Where calls cannot be traced there are none
+// (profile_slot_none.cc).
 #ifndef PYMEMRUN_TRACER_CALLS_CALL_HOOKS_H_
 #define PYMEMRUN_TRACER_CALLS_CALL_HOOKS_H_
 
@@ -12,9 +11,9 @@
 
 namespace pymemrun {
 
-// CPython's numbers for a profile function's events, as EventWhat. One nibble
-// each: CALL 0, RETURN 3, C_CALL 4, C_EXCEPTION 5, C_RETURN 6.
-// REQUIRES: one of these.
+// Converts CPython's number of a profile event to EventWhat. The map has one
+// nibble per event: CALL 0, RETURN 3, C_CALL 4, C_EXCEPTION 5, C_RETURN 6.
+// REQUIRES: `py_what` is one of these.
 inline uint32_t WhatOf(int py_what) {
   constexpr uint32_t kMap =
       0u | 1u << (3 * 4) | 2u << (4 * 4) | 4u << (5 * 4) | 3u << (6 * 4);
@@ -25,7 +24,8 @@ static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
 
 class CallHooks {
  public:
-  // Logs all events, or filters them. REQUIRES: log.Create().
+  // Returns the callback to install: one that logs all events, or one that
+  // filters them. REQUIRES: log.Create() was called.
   static PymemrunHook hook(const EventLog& log);
 };
 

@@ -1,6 +1,6 @@
-// The run's call tree as the traced process knows it: a stack is a node, a node
-// is a place called from another node, and one that was seen costs one look-up.
-// GIL held; nothing allocates.
+// The call tree of the run, as the traced process knows it. A stack is a node:
+// a place, called from another node. A known node costs one look-up. All
+// functions need the GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_CODE_STACK_NODES_H_
 #define PYMEMRUN_TRACER_CODE_STACK_NODES_H_
 
@@ -16,14 +16,15 @@
 
 namespace pymemrun {
 
-// A stack that is cut keeps its innermost frames, from one on whose depth is a
-// multiple of this: at least so many, at most twice as many. So the cut stays
-// where it is while the stack grows, and with it the ids of what lies above.
+// Cutting of deep stacks. A cut stack keeps its innermost frames, from a depth
+// that is a multiple of kStackBlock: at least kStackBlock frames, at most twice
+// as many. So the cut stays at the same frame while the stack grows, and the
+// nodes above it keep their ids.
 inline constexpr uint32_t kStackBlock = 2048;
 inline constexpr uint32_t kMaxStackDepth = 2 * kStackBlock;
 
-// The first frame kept of a stack whose innermost one is number `depth`; the
-// outermost is number 0.
+// Number of the first frame kept in a stack whose innermost frame has number
+// `depth`. The outermost frame has number 0.
 inline uint64_t FirstKept(uint64_t depth) {
   const uint64_t block = depth / kStackBlock;
   return block == 0 ? 0 : (block - 1) * kStackBlock;
@@ -32,20 +33,22 @@ inline uint64_t FirstKept(uint64_t depth) {
 class StackNodes {
  public:
   explicit constexpr StackNodes(CodeRegistry& codes) : codes_(codes) {}
-  // Makes and touches the table. Returns false with errno set.
+  // Makes and touches the table. Returns false with errno set on failure.
   bool Create();
-  // Whether so many more nodes fit, and the ids are not void.
+  // Whether `nodes` more nodes fit, and the ids are valid.
   bool Fit(uint32_t nodes) const;
-  // Forgets all nodes; ids begin anew, and those from before are void.
+  // Forgets all nodes. Earlier ids are void, and new ids start again.
   void Forget(HotState& hot);
-  // How often all were forgotten.
+  // Number of calls of Forget().
   uint32_t times_forgotten() const { return times_forgotten_; }
 
-  // The id of the stack that is `frame` called from the stack `parent`, 0 for
-  // none; sends the node if it is new. Returns 0 where the ring had no room, or
-  // where the ids are void from now on: Fit() says so. REQUIRES: it fits.
+  // Returns the id of the stack in which `frame` is called from the stack
+  // `parent`; 0: `frame` is outermost. Sends the node to the collector if it is
+  // new. Returns 0 if the ring had no room, or if all ids are void from now on,
+  // which Fit() tells. REQUIRES: Fit(1).
   uint32_t Child(HotState& hot, uint32_t parent, const PymemrunFrame* frame);
-  // The id of what stands for the frames that a cut left out; likewise.
+  // Returns the id of the node that stands for the frames a cut left out. Fails
+  // as Child() does.
   uint32_t Deeper(HotState& hot);
 
  private:
@@ -68,16 +71,14 @@ class StackNodes {
   PointerTable<Node, 1u << 16> nodes_;
   uint32_t last_id_ = 0;
   uint32_t times_forgotten_ = 0;
-  uint32_t code_generation_ = 0;  // of the code ids that the nodes are made of
+  uint32_t code_generation_ = 0;  // generation of the code ids in nodes_
 };
 
-// Which stack a place makes that is called from another stack: the last ones
-// met, by the address of the instruction. One probe, before StackNodes is
-// asked. All zero bytes is an empty one.
+// A cache before StackNodes, with one probe: the last stacks, by address of the
+// instruction and parent stack. All zero bytes is an empty cache.
 class RecentChildren {
  public:
-  // The id of the stack that is `frame` called from the stack `parent`; 0 as
-  // StackNodes::Child().
+  // Returns the same id as StackNodes::Child().
   uint32_t Of(HotState& hot, StackNodes& nodes, uint32_t parent,
               const PymemrunFrame* frame) {
     const void* instruction = PymemrunFrameInstruction(frame);
@@ -94,7 +95,8 @@ class RecentChildren {
     return child.stack;
   }
 
-  // Instructions, or ids, may be others' from now on.
+  // Empties the cache: addresses of instructions or ids may get another
+  // meaning.
   void Clear() {
     if (any_) memset(children_, 0, sizeof(children_));
     any_ = false;
@@ -102,7 +104,7 @@ class RecentChildren {
 
  private:
   struct Child {
-    const void* instruction;  // null: none
+    const void* instruction;  // null: empty
     uint32_t parent;
     uint32_t stack;
   };

@@ -1,6 +1,6 @@
-// What the tracer can do in the version that is compiled for, as constants:
-// who asks them needs no preprocessor. Includes nothing but version.h, which
-// knows the versions.
+// Abilities of the tracer in the CPython version it is compiled for, as
+// constants, so that other code needs no preprocessor. Includes only version.h,
+// which knows the versions.
 #ifndef PYMEMRUN_TRACER_CPYTHON_ABILITIES_H_
 #define PYMEMRUN_TRACER_CPYTHON_ABILITIES_H_
 
@@ -8,23 +8,23 @@
 
 namespace pymemrun {
 
-// The one object for interpreters that have none of their own: it reads nothing
-// of theirs.
+// The tracer for interpreters without a tracer of their own: it reads no
+// structures of the interpreter.
 #ifdef PYMEMRUN_ANY_PYTHON
 inline constexpr bool kAnyPython = true;
 #else
 inline constexpr bool kAnyPython = false;
 #endif
 
-// The interpreter has no GIL.
+// Whether the interpreter has no GIL.
 #ifdef Py_GIL_DISABLED
 inline constexpr bool kFreeThreaded = true;
 #else
 inline constexpr bool kFreeThreaded = false;
 #endif
 
-// Calls can be traced, thus the event ring has rows; objects be dumped; steps
-// of tasks be seen.
+// Whether calls can be traced, so that the event ring has rows; whether objects
+// can be dumped; whether task steps can be traced.
 #ifdef PYMEMRUN_NO_CALLS
 inline constexpr bool kTracesCalls = false;
 #else

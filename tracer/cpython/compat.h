@@ -1,10 +1,11 @@
-// Everything that depends on a CPython version, for the whole project. The hot
-// half is inline and reads the interpreter's structures by offset, because
-// CPython's internal headers do not compile as C++; compat.c includes
-// them and asserts every offset at compile time. A new CPython is one new
-// v3_NN.h and, where a mechanism changed, a case in compat.c.
+// Everything that depends on the CPython version. Hot functions are inline and
+// read structures of the interpreter by offset, because CPython's internal
+// headers do not compile as C++. compat.c includes these headers and asserts
+// every offset at compile time. A new CPython needs a new v3_NN.h and, where a
+// mechanism changed, a case in compat.c.
 //
-// GIL: everything here needs it unless a function says otherwise.
+// All functions need the GIL unless their comment says otherwise. Sizes are in
+// bytes.
 #ifndef PYMEMRUN_TRACER_CPYTHON_COMPAT_H_
 #define PYMEMRUN_TRACER_CPYTHON_COMPAT_H_
 
@@ -14,7 +15,7 @@
 
 #include "tracer/cpython/version.h"
 
-// What is called for each event.
+// Callback for each event.
 #ifdef PYMEMRUN_MONITORING
 typedef const PymemrunCallbacks* PymemrunHook;
 #else
@@ -25,7 +26,8 @@ typedef Py_tracefunc PymemrunHook;
 extern "C" {
 #endif
 
-// Strings of a code object, borrowed, valid while it lives. Lengths in bytes.
+// Facts of a code object. Strings are borrowed, valid while the code object
+// lives.
 typedef struct {
   PyObject* file;
   PyObject* name;
@@ -38,83 +40,88 @@ typedef struct {
 
 void PymemrunCodeFactsOf(PyObject* code, PymemrunCodeFacts* facts);
 
-// Bytes that the interpreter holds for the code object's line numbers because
-// it is profiled; 0 where it does not.
+// Bytes of the array of line numbers that the interpreter keeps for the code
+// object only because it is profiled; 0 without such an array.
 size_t PymemrunLineArrayBytes(PyCodeObject* code);
-// Bytes of the frame object that profiling makes for this frame; 0 where every
-// call has one anyway, or none.
+// Bytes of the frame object that exists only because this frame is profiled; 0
+// if every call or no call has one.
 size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame);
 
-// Position (as PymemrunFramePosition) of a frame whose CALL event is its first,
-// where its call has a frame object only because it is profiled; else
+// Position of the frame at its first CALL event (as PymemrunFramePosition), if
+// its call has a frame object only because it is profiled; otherwise
 // 0x7fffffff.
 uint32_t PymemrunStartPosition(const PyCodeObject* code);
-// Whether a profiled call of this C function makes the interpreter bind it to
-// its object first, as it does with a method of a built-in type.
+// Whether the interpreter binds this C function to its object before a profiled
+// call, as it does for methods of built-in types.
 int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function);
-// Bytes of the bound object that may live because `frame` calls a C function;
-// 0 where it does not, or no such object is made.
+// Bytes of the bound object that may exist because `frame` calls a C function;
+// 0 without such an object.
 size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame);
-// 0: its instruction calls; 1: it calls with a tuple; -1: neither, or no frame.
+// Kind of call at the current instruction of the frame. 0: a plain call; 1: a
+// call with a tuple; -1: not a call, or no frame.
 int PymemrunCallKind(const PymemrunFrame* frame);
 // Whether C code entered the interpreter to run this frame.
 int PymemrunEnteredFromC(const PymemrunFrame* frame);
 
-// Writes `text` (a str, or anything: then nothing) as UTF-8, surrogates kept,
-// to `buffer` and returns the length needed, which may exceed `size`; at most
-// `size` bytes were written. Allocates nothing.
+// Writes `text` to `buffer` as UTF-8 with surrogates kept, at most `size`
+// bytes. Returns the length needed, which may exceed `size`; 0 if `text` is not
+// a str. Allocates nothing.
 size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
 
-// Writes the text from character *at on, as far as it fits, the same way, and
-// moves *at behind it. Returns the bytes written, 0 at the end. Needs no GIL
-// where the text is kept alive.
+// Writes as much of the text as fits, from character *at on, and moves *at
+// behind it. Returns the bytes written, 0 at the end. Does not need the GIL if
+// the text is kept alive.
 size_t PymemrunUtf8Piece(PyObject* text, Py_ssize_t* at, char* buffer,
                          size_t size);
 
-// Whether the thread's interpreter collects cycles (gc), and the thread is the
-// one that runs Python code: finalisers may let another in meanwhile. 0 where
-// it is not known. Of the calling thread's state, without the GIL.
+// Whether the interpreter of the thread is collecting cycles (gc), and this
+// thread runs Python code; finalisers may let another thread run in between. 0
+// if not known. For the state of the calling thread; does not need the GIL.
 int PymemrunIsCollecting(const PyThreadState* tstate);
 
-// Whether the frame lies on the thread's own frame stack, in use; always so
-// where frames are objects. Of the calling thread's state, without the GIL.
+// Whether the frame is on the used part of the thread's frame stack; always
+// true where frames are objects. For the state of the calling thread; does not
+// need the GIL.
 int PymemrunIsOnFrameStack(const PyThreadState* tstate,
                            const PymemrunFrame* frame);
 
-// The condition variable that a thread signals right after it has taken the
-// GIL; valid from interpreter creation on. NULL where nobody need know.
+// Condition variable that a thread signals right after it took the GIL. Valid
+// once the interpreter was created. NULL where it is not needed.
 const pthread_cond_t* PymemrunGilSwitchCond(void);
 
-// The innermost frame of the thread that runs Python code, or NULL.
+// Innermost frame of the thread that runs Python code, or NULL.
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 
-// Whether a block of `bytes` that the thread asks for now is an object that the
-// interpreter needs only because it is profiled: the frame object of a call, or
-// a bound object; or, of other memory, a code object's array of lines.
+// Whether a block of `bytes` that the thread requests now exists only because
+// the interpreter is profiled. IsForProfiling: a frame object or a bound
+// object. IsLineArray: the array of lines of a code object.
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes);
 int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes);
 
 #ifdef PYMEMRUN_PROFILE_SLOTS
-// Where the interpreter keeps the GIL holder's thread state.
+// Address of the word in which the interpreter keeps the GIL holder's thread
+// state.
 extern PyThreadState* const volatile* const PymemrunHolderWord;
 
-// The thread state that took the GIL last.
+// Thread state that took the GIL last.
 PyThreadState* PymemrunGilLastHolder(void);
-// Puts `func` into the thread state's profile slot without audit event and
-// without touching the slot's object, so that sys.getprofile() stays None.
+// Puts `func` into the profile slot of the thread state. Causes no audit event
+// and leaves the object of the slot, so sys.getprofile() still returns None.
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func);
 Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
-// From now on bound objects that died are used again. May be called again.
+// From now on freed bound objects are reused. May be called again.
 void PymemrunKeepBoundObjects(void);
-// Whether a method is being bound to its object because its call is profiled.
+// Whether a method is now being bound to its object because its call is
+// profiled.
 int PymemrunEvaluatorBinds(void);
 #endif
 
-// Requests up to so many bytes never reach the raw domain, but where memory is
-// short; 0: all may.
+// Largest request that never reaches the raw domain, unless memory is short; 0:
+// all requests may.
 size_t PymemrunSmallRequestBytes(void);
 
-// CPython's own ways of installing a profile function, before our redirection.
+// CPython's own function that installs a profile function, from before it was
+// redirected.
 int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg);
 
@@ -122,8 +129,8 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 }  // extern "C"
 #endif
 
-// The thread state of whoever holds the GIL, or NULL. Without the GIL it may be
-// another thread's. In a free-threaded build: the calling thread's.
+// Thread state of the GIL holder, or NULL. Without the GIL it may belong to
+// another thread. In a free-threaded build: that of the calling thread.
 static inline PyThreadState* PymemrunGilHolder(void) {
 #if defined(PYMEMRUN_ANY_PYTHON)
   return NULL;

@@ -1,4 +1,5 @@
-// The interpreter as a whole: where it lies, how it begins and ends. GIL.
+// The interpreter as a whole: where it is in memory, how it starts and ends.
+// All functions need the GIL.
 #ifndef PYMEMRUN_TRACER_CPYTHON_LIFETIME_H_
 #define PYMEMRUN_TRACER_CPYTHON_LIFETIME_H_
 
@@ -8,27 +9,28 @@
 extern "C" {
 #endif
 
-// Where the code of the interpreter lies: in the executable, or in libpython.
+// Address range of the code of the interpreter, in the executable or in
+// libpython.
 void PymemrunFindInterpreter(const void** start, const void** end);
 
-// The functions that map what its allocators divide, and unmap it. Left alone
-// where there are others, too.
+// Functions by which the object allocator maps and unmaps its arenas. Left
+// unset in a free-threaded build, which has another allocator.
 void PymemrunFindArenaFunctions(const void** map, const void** unmap);
 
-// Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
-// to the process: a KeyboardInterrupt reached the top.
+// Whether Py_RunMain will send SIGINT to the process after finalisation: a
+// KeyboardInterrupt was not caught.
 int PymemrunInterruptIsUnhandled(void);
+// Whether the interpreter is finalising.
 int PymemrunIsFinalizing(void);
 
-// From here on `begins` is called, with the GIL, when the main interpreter has
-// run what the program gave to `atexit`, and begins to finalise. Returns 0
-// where that is not heard.
+// Calls `begins`, with the GIL, when the main interpreter has run the `atexit`
+// functions and starts to finalise. Returns 0 if this cannot be watched.
 int PymemrunWatchFinalize(void (*begins)(void));
-// The second half of it, once the interpreter runs.
+// Second step of the same, once the interpreter runs.
 void PymemrunPlaceFinalizeWatch(void);
 
 // Removes the audit hook `func` that PySys_AddAuditHook installed. May be
-// called from inside it.
+// called from inside the hook.
 void PymemrunUnlinkAuditHook(Py_AuditHookFunction func);
 
 #ifdef __cplusplus

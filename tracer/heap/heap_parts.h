@@ -1,6 +1,6 @@
-// The parts of the heap room that hooks ask at each allocation. They are here,
-// and not in the session's Parts, because hooks of allocators have no context:
-// they know these by their address.
+// Parts of the heap room that hooks use at each allocation. They are global,
+// and not in Parts of the session, because hooks of allocators have no context
+// pointer.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_PARTS_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_PARTS_H_
 
@@ -13,8 +13,8 @@
 
 namespace pymemrun {
 
-// Anonymous pages, which forked children find wiped: nothing in them is other
-// than zero before main.
+// In anonymous pages that forked children find zeroed. So no initial value may
+// be other than zero.
 extern constinit SampledBlocks g_sampled_blocks;
 extern constinit HeapSizes g_heap_sizes;
 

@@ -1,7 +1,6 @@
-// What a session is made of, and what each part asks and tells of the others.
-// In static storage: nothing runs before main, and nothing at exit. (What hooks
-// of the heap and of libc's functions need at an address known when they are
-// compiled lies in the rooms of these.)
+// Parts of a tracing session, and which part uses which. In static storage: no
+// constructor runs before main, no destructor at exit. Objects that hooks of
+// the heap and of libc need at a fixed address are in their own rooms.
 #ifndef PYMEMRUN_TRACER_SESSION_PARTS_H_
 #define PYMEMRUN_TRACER_SESSION_PARTS_H_
 
@@ -42,8 +41,8 @@ struct Parts {
   ObjectModule objects;
   RunFile file;
 
-  // In a forked child: what the parent knew is not known here. Nothing is
-  // destroyed, nothing freed. What is asked for at the start stays.
+  // In a forked child: forgets what the parent knew. Destroys and frees
+  // nothing. Settings made at the start stay.
   void Renew();
 
   HookParts ForHooks() { return {&log, &codes, &stacks, &threads, &gauge}; }

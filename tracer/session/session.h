@@ -1,14 +1,14 @@
-// The tracer as the launcher sees it: one tracing session per process. The
+// The tracer as the launcher uses it: one tracing session per process. The
 // launcher makes the shared region, starts the collector on it, and calls, in
 // this order:
 //
-//   SharedRegion::Create    before anything else of ours
+//   SharedRegion::Create    before anything else of the tracer
 //   Session::Prepare        before the first thread and before Py_Initialize*
-//   (Py_InitializeFromConfig, Py_RunMain: the session arms itself at the last
-//   moment before the user's code)
+//   (Py_InitializeFromConfig, Py_RunMain: the session starts tracing at the
+//   last moment before the code of the user)
 //   Session::Finish         from a C exit handler, or before death by SIGINT
 //
-// All functions are for the process's main thread, and do not throw.
+// All functions are for the main thread of the process, and do not throw.
 #ifndef PYMEMRUN_TRACER_SESSION_SESSION_H_
 #define PYMEMRUN_TRACER_SESSION_SESSION_H_
 
@@ -24,53 +24,56 @@ namespace pymemrun {
 
 class Session {
  public:
-  // For page events, with a region that has a side ring: opens what tells of
-  // page faults, with the stacks of some. The descriptors are the caller's, to
-  // close after Prepare. Returns nullptr where the run has no page events;
-  // `why_not` says it in one line.
+  // Opens the page-fault events, some of them with stacks. REQUIRES: the region
+  // has a side ring. The caller closes the descriptors after Prepare. Returns
+  // nullptr if there can be no page events; `why_not` then has a one-line
+  // reason.
   static const PageCounters* OpenPages(const PagePeriod& period,
                                        const char** why_not);
 
   // Opens the RSS source, makes and touches the tables, registers the built-in
-  // module `pymemrun` and the one-time audit hook. Returns nullptr, or one line
-  // that says why the program will run untraced. `page` and `config` must stay.
-  // Again by TraceConfig::follow in a forked child, which then goes on.
+  // module `pymemrun` and an audit hook that runs once. `page` and `config`
+  // must live until the process ends. Returns nullptr, or a one-line reason why
+  // the program will run untraced. TraceConfig::follow calls Prepare again in a
+  // forked child, which then continues.
   static const char* Prepare(ControlPage* page, const TraceConfig* config);
 
-  // In a forked child, before Prepare: what the clocks showed when the first
-  // process began to be traced. Zeros where time stamps are the kernel's clock.
+  // In a forked child, before Prepare: both clocks at the start of tracing in
+  // the first process. Zeros if time stamps are CLOCK_MONOTONIC.
   static ClockPair EarlierClocks();
 
-  // For a run without tracing: `import pymemrun` works, its functions do
+  // For a run without tracing: `import pymemrun` works, and its functions do
   // nothing.
   static void PrepareUntraced();
 
   // Stops all hooks, tells the collector that the program ends with `status`,
-  // and waits at most `timeout_ms` for it to complete the run file, less when
-  // it shows no sign of life. Returns whether it did. Returns false at once in
-  // a forked child and when called again. Threads may still run.
+  // and waits up to `timeout_ms` for it to complete the run file; less if the
+  // collector shows no sign of life. Returns whether the file is complete.
+  // Returns false at once in a forked child and on a second call. Other threads
+  // may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
 
-  // At the end of the interpreter's finalisation: whether it goes on to end the
-  // process by SIGINT, for a KeyboardInterrupt that nothing caught. Of the
-  // traced process only; it may be wrong where the program ends by exit().
+  // After the interpreter has finalised: returns whether it will end the
+  // process by SIGINT, because of an uncaught KeyboardInterrupt. Only in the
+  // traced process. May be wrong if the program ends by exit().
   static bool EndsByInterrupt();
 
-  // After Finish returned false: whether the collector was at work all along,
-  // kept by a slow disk, and goes on.
+  // After Finish returned false: returns whether the collector was working all
+  // the time, delayed by a slow disk, and continues.
   static bool still_writing();
 
-  // Whether the caller is in the process that Prepare prepared. A child is not,
-  // even with the same number in a PID namespace of its own.
+  // Returns whether the caller is in the process that Prepare prepared. A child
+  // is not, even if it has the same pid in its own PID namespace.
   static bool InTracedProcess();
 
-  // Whether the run turned out to go untraced after Prepare, which stderr was
-  // told: Finish would only repeat it.
+  // Returns whether the run became untraced after Prepare, and stderr already
+  // says so.
   static bool untraced();
 
-  // After Finish returned false: how many rows, context included, are not in
-  // the file and will not be. Where the collector is gone, all that it had not
-  // written; where it may come back, those that found no room.
+  // After Finish returned false: returns the number of rows, context included,
+  // that are not in the file and will not be. If the collector is gone, these
+  // are all rows it had not written; otherwise, the rows dropped on a full
+  // ring.
   static uint64_t LostRows();
 };
 

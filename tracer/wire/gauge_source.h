@@ -1,4 +1,4 @@
-// Where the traced process knows its RSS from.
+// Sources from which the traced process reads its RSS.
 #ifndef PYMEMRUN_TRACER_WIRE_GAUGE_SOURCE_H_
 #define PYMEMRUN_TRACER_WIRE_GAUGE_SOURCE_H_
 
@@ -7,7 +7,7 @@
 namespace pymemrun {
 
 enum class GaugeSource : uint32_t {
-  kAuto = 0,  // as a request; in use, RSS cannot be read
+  kAuto = 0,  // requested: the best one; in use: RSS cannot be read
   kFaults = 1,
   kHints = 2,
   kRusage = 3,

@@ -1,9 +1,9 @@
-// What the child that walks the objects writes into its pipe, and the page by
-// which the collector of a dump tells the traced process how it went.
+// Messages of an object dump: the forked child that walks the objects writes
+// them to a pipe, the dump's collector reads them. Also the status page that
+// these two share with the traced process.
 //
-// The stream is a sequence of messages, each a WireHead and `bytes` bytes. All
-// of it comes from a process that is not trusted: the collector checks sizes,
-// ids and numbers.
+// The stream is a sequence of messages, each a WireHead and `bytes` bytes. The
+// child is not trusted: the collector checks every size, id and number.
 #ifndef PYMEMRUN_TRACER_WIRE_OBJECT_WIRE_H_
 #define PYMEMRUN_TRACER_WIRE_OBJECT_WIRE_H_
 
@@ -19,19 +19,19 @@ inline constexpr int kObjectOutputFd = 4;  // the dump's file, empty, writable
 inline constexpr int kObjectStatusFd = 5;  // memfd: ObjectStatus
 
 enum class ObjectMessage : uint32_t {
-  kLaunchText = 1,  // of the run (collector_start.h); the first message
+  kLaunchText = 1,  // launch text of the run; the first message
   kBegin = 2,       // ObjectBeginWire; the second
   kType = 3,        // ObjectTypeWire, module, name
-  kName = 4,        // the text; its id is one more than the last one's, from 1
-  kNode = 5,        // ObjectNodeWire, text; the next number, from 0
-  kEdges = 6,       // ObjectEdgeWire, any number: more of the last node's
-  kContinue = 7,    // u64: kEdges that follow are more of this node's
+  kName = 4,        // text; ids count up from 1
+  kNode = 5,        // ObjectNodeWire, text; numbers count up from 0
+  kEdges = 6,       // ObjectEdgeWire[]: references of the last node
+  kContinue = 7,    // u64: the next kEdges belong to this node
   kEnd = 8,         // ObjectEndWire; the last message
 };
 
 struct WireHead {
   uint32_t kind;   // ObjectMessage
-  uint32_t bytes;  // that follow
+  uint32_t bytes;  // bytes after this head
 };
 static_assert(sizeof(WireHead) == 8);
 
@@ -52,11 +52,11 @@ static_assert(sizeof(ObjectBeginWire) == 40);
 
 struct ObjectTypeWire {
   uint64_t address;
-  uint32_t id;    // one more than the last one's, from 1
+  uint32_t id;    // counts up from 1
   uint32_t base;  // an id, or 0
   uint32_t head_bytes;
   uint32_t synthetic;     // 0 or 1
-  uint32_t module_bytes;  // then the name
+  uint32_t module_bytes;  // then the name follows
   uint32_t unused;
 };
 static_assert(sizeof(ObjectTypeWire) == 32);
@@ -74,14 +74,14 @@ struct ObjectNodeWire {
   uint32_t flags;  // of ObjectBatch::Flag
   uint32_t line;
   uint32_t has;
-  uint64_t beside;        // address of the block of its items
-  uint64_t beside_bytes;  // of size_bytes, in that block; 0: no such block
+  uint64_t beside;        // address of the separate block of its items
+  uint64_t beside_bytes;  // part of size_bytes in that block; 0: no block
 };
 static_assert(sizeof(ObjectNodeWire) == 64);
 
 // Kinds of references are those of objects.proto's EdgeKind.
 struct ObjectEdgeWire {
-  uint32_t target;         // a node's number; at most the next one
+  uint32_t target;         // number of a node, at most the next new one
   uint32_t kind_and_name;  // kind << 27 | id of the name, or 0
 };
 static_assert(sizeof(ObjectEdgeWire) == 8);
@@ -99,22 +99,22 @@ struct ObjectEndWire {
 static_assert(sizeof(ObjectEndWire) == 32);
 
 // Shared by the traced process, the child and the collector. The traced process
-// takes from it nothing but plain numbers.
+// reads only plain numbers from it, because the others are not trusted.
 struct ObjectStatus {
-  // Written by the traced process: how long it stood still, + 1; 0: not known
-  // yet.
+  // Written by the traced process: microseconds that it stood still for the
+  // fork, + 1; 0: not known yet.
   std::atomic<uint64_t> pause_us_plus_1;
 
-  // Written by the child and, once it runs, the collector.
-  std::atomic<uint32_t> done;  // futex word: 1 when all below is there
+  // Written by the child and, once it runs, by the collector.
+  std::atomic<uint32_t> done;  // futex word; 1: all fields below are valid
   std::atomic<uint32_t> heartbeat;
-  // Futex word: 0, then the pid of the child once it is expendable, then the
-  // collector's.
+  // Futex word: first 0, then the pid of the child once the child may be
+  // killed, then the pid of the collector.
   std::atomic<uint32_t> writer;
-  uint32_t start_errno;  // why it has not
+  uint32_t start_errno;  // why the collector did not start
   uint32_t outcome;      // ObjectsEnd::Outcome
   uint32_t signal;
-  uint32_t whole;  // 1: the file has all that the child told
+  uint32_t whole;  // 1: the file has everything that the child sent
   int32_t write_errno;
   uint64_t objects;
   uint64_t references;

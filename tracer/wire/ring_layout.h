@@ -1,32 +1,35 @@
 // The wire between the traced process and the collector: two pieces of shared
-// memory, made by the launcher before the program starts. Both sides include
-// this header and nothing else of each other. Everything is fixed width; every
-// stored struct has its size asserted.
+// memory, made by the launcher before the program starts. Both processes
+// include this header and nothing else of each other. All fields have a fixed
+// width, and the size of every stored struct is asserted.
 //
 //   reply   := ReplyPage        the collector writes, the traced process reads
 //   region  := ControlPage ring side-ring (side_ring_layout.h)
 //                               the traced process writes, the collector reads
 //
-// Each side maps the other's piece for reading only. The traced program may
-// write anything into the region: it can have dropped privileges that the
-// collector still has. So the collector reads each word once, checks its copy,
-// and keeps nothing there that it needs itself.
+// Each process maps the other one's piece read-only. The collector does not
+// trust the region: the traced program may write anything there, and may have
+// dropped privileges that the collector still has. So the collector reads each
+// word once, checks its copy, and keeps no state of its own in the region.
 //
 //   ring    := RingSlots() slots of 16 bytes, used circularly
-//   stream  := item*            what the ring carries, in event-number order
+//   stream  := item*            contents of the ring, in order of event numbers
 //   item    := state | definition | row | heap event
 //   row     := one slot whose `what` is 0..4 (EventSlot)
 //   heap event := one slot whose `what` is 6 or 7 (HeapSlot)
 //   state   := one slot (kThread, kNumber, kRss, kClock, kStack, ...) that
-//              changes what the following rows mean
+//              changes the meaning of the rows after it
 //   definition := a header slot (w1 = payload bytes) + ceil(w1 / 16) slots
 //
-// There is one ring for the events of all threads: a profile callback runs
-// under the GIL, so the GIL holder is the single producer, and the order in
-// the ring is the order of the event numbers. The thread a row belongs to is
-// state, like its RSS: it costs a slot only where it changes.
+// All threads share one event ring. Profile callbacks run under the GIL, so the
+// thread that holds the GIL is the only producer, and the order in the ring is
+// the order of event numbers. A row's thread is state, like its RSS: it takes a
+// slot only when it changes.
 //
-// Indices `head` and `tail` count slots since the start and never wrap; the
+// Commit protocol: the producer writes slots, then stores `head` with release.
+// The collector loads `head` with acquire, copies the slots, then stores `tail`
+// with release. The producer loads `tail` with acquire before it reuses a slot.
+// `head` and `tail` count slots since the start and never wrap; the place of a
 // slot is index & (RingSlots() - 1).
 #ifndef PYMEMRUN_TRACER_WIRE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_WIRE_RING_LAYOUT_H_
@@ -45,14 +48,15 @@ namespace pymemrun {
 
 inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
 inline constexpr uint32_t kWireVersion = 11;
-// The first process's. A forked child's rings are small, because many children
-// end before they have used more; and where files may not be as large.
+// Ring sizes of the first process. Forked children get small rings, because
+// many end before they have used more. A process with a low file size limit
+// gets small rings, too.
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
 inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
 
-// How large the rings are: small ones have 512 KiB each, the smallest 256.
+// Number of slots and cells. A small ring has 512 KiB, the smallest 256 KiB.
 inline uint32_t RingSlots(const ControlPage& page) {
   const RingSizes sizes = page.rings;
   if (sizes == RingSizes::kWhole) return kRingSlots;
@@ -63,7 +67,7 @@ inline uint32_t SideCells(const ControlPage& page) {
   if (sizes == RingSizes::kWhole) return kSideCells;
   return sizes == RingSizes::kSmall ? kSideCells / 4 : kSideCells / 8;
 }
-// Where the side ring begins, and how large the region is.
+// Offset of the side ring in the region, and size of the region, in bytes.
 inline size_t SideRingOffset(const ControlPage& page) {
   return kControlBytes + size_t{RingSlots(page)} * kRingSlotBytes;
 }
@@ -71,6 +75,7 @@ inline size_t RegionBytes(const ControlPage& page) {
   return SideRingOffset(page) + SideCells(page) * kSideCellBytes;
 }
 
+// Compression level in the launch text: frames are stored uncompressed.
 inline constexpr int32_t kNoCompression = -1000;
 
 }  // namespace pymemrun

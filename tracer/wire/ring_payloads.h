@@ -1,4 +1,5 @@
-// The payloads of definitions and facts. ring_layout.h has the whole.
+// Payloads of definitions and facts in the event ring. tsc fields are time
+// stamps (StartFacts::time_is_tsc). ring_layout.h describes the whole wire.
 #ifndef PYMEMRUN_TRACER_WIRE_RING_PAYLOADS_H_
 #define PYMEMRUN_TRACER_WIRE_RING_PAYLOADS_H_
 
@@ -14,7 +15,7 @@ struct FunctionPayload {
 };
 static_assert(sizeof(FunctionPayload) == 4);
 
-// How CPython's co_linetable/co_lnotab bytes are to be read.
+// Format of co_linetable or co_lnotab, by CPython version.
 enum class LineTableKind : uint32_t {
   kLnotab = 1,     // 3.9: pairs (byte delta, line delta)
   kPep626 = 2,     // 3.10: pairs, -128 = no line
@@ -24,12 +25,12 @@ enum class LineTableKind : uint32_t {
 struct ThreadPayload {
   uint64_t native_id;
   uint64_t tsc;
-  uint32_t renamed;  // its id until now, by another name; 0: it had none
+  uint32_t renamed;  // its id under its previous name; 0: it had none
   uint32_t unused;
 };
 static_assert(sizeof(ThreadPayload) == 24);
 
-// In a code object's stead: the frames that a cut stack lacks.
+// Code id in a stack node that stands for the frames that a cut stack lacks.
 inline constexpr uint32_t kDeeperFrames = kIdMask;
 
 struct StackPayload {  // one node of the call tree
@@ -49,7 +50,8 @@ struct MarkPayload {
 };
 static_assert(sizeof(MarkPayload) == 32);
 
-// From when to when a thread's profile slot was the script's own.
+// A span in which a thread's profile slot belonged to the script, so events are
+// missing.
 struct GapPayload {
   uint64_t from_number;  // number of the next event, process wide, at the start
   uint64_t to_number;    // the same at the end
@@ -60,7 +62,7 @@ struct GapPayload {
 };
 static_assert(sizeof(GapPayload) == 40);
 
-// Rows that were to be logged and found no room.
+// Rows that were dropped because the ring was full.
 struct LossPayload {
   uint64_t rows;         // lost since the previous kLoss
   uint64_t from_number;  // numbers of the first and the last one lost
@@ -69,11 +71,11 @@ struct LossPayload {
 };
 static_assert(sizeof(LossPayload) == 32);
 
-// VmHWM was found above every RSS seen at an event: it rose between two.
+// VmHWM exceeded every RSS seen at an event: the peak was between two events.
 struct PeakPayload {
   uint64_t hwm_pages;
-  uint64_t after_number;   // it had not risen yet when this event was seen
-  uint64_t before_number;  // it had when this one was; next_number if at a stop
+  uint64_t after_number;   // last event before VmHWM rose
+  uint64_t before_number;  // first event after it, or next_number at a stop
   uint64_t tsc;
 };
 static_assert(sizeof(PeakPayload) == 32);
@@ -87,7 +89,7 @@ struct GaugePayload {
 };
 static_assert(sizeof(GaugePayload) == 24);
 
-// From when to when tracing was off, see trace.proto.
+// A span in which tracing was off; see trace.proto.
 struct PausePayload {
   uint64_t next_number;
   uint64_t from_tsc;
@@ -97,7 +99,7 @@ struct PausePayload {
 };
 static_assert(sizeof(PausePayload) == 32);
 
-// A dump was made, or failed; `problem` says why.
+// A dump was written, or failed: the text `problem` then has the reason.
 struct ObjectsPayload {
   uint64_t monotonic_ns;  // of the fork
   uint64_t pause_us;
@@ -110,7 +112,7 @@ struct ObjectsPayload {
 };
 static_assert(sizeof(ObjectsPayload) == 56);
 
-// A dump that another process asked for has begun, or could not.
+// A dump ordered by another process was started, or could not be.
 struct ObjectsUnderWayPayload {
   uint64_t monotonic_ns;  // of the fork
   uint64_t pause_us;
@@ -131,7 +133,7 @@ struct GcRunPayload {
 };
 static_assert(sizeof(GcRunPayload) == 56);
 
-// A value of a counter of the user's.
+// A value of a user's counter.
 struct CounterPayload {
   uint64_t tsc;
   uint64_t bits;  // an int64_t, or a double

@@ -1,5 +1,5 @@
-// What the ring carries of events: rows, and with --heap all heap events.
-// ring_layout.h has the whole.
+// Slots of the event ring: rows, heap events (with --heap all), state and
+// definitions. ring_layout.h describes the whole wire.
 #ifndef PYMEMRUN_TRACER_WIRE_RING_SLOTS_H_
 #define PYMEMRUN_TRACER_WIRE_RING_SLOTS_H_
 
@@ -37,24 +37,25 @@ struct EventSlot {
 };
 static_assert(sizeof(EventSlot) == kRingSlotBytes);
 
-// A number that takes two words of a slot.
+// Joins the two halves of a number that takes two words of a slot.
 inline uint64_t Wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// With --heap all: an allocation or a free that was seen under the GIL. Its
-// thread is kThread's; its time the last row's or kClock's, which is there at
-// least each few events. A realloc is a free with kHeapTentative, from before
-// it, and after it as the next heap slot an allocation; or, where it failed, a
-// free of the same address with kHeapKept: there was no free.
+// An allocation or a free seen under the GIL, with --heap all. Its thread is
+// that of the last kThread. Its time is that of the last row or kClock, at most
+// a few events ago.
 //
-// What has no GIL goes through the side ring, and malloc may give it the
-// addresses that are freed here, and the other way round. So its items name the
-// slot that they come before: `head` as it was after the allocation, or before
-// the free.
+// A realloc is two slots: before it a free with kHeapTentative, after it an
+// allocation. If the realloc failed, the second slot is a free of the same
+// address with kHeapKept: nothing was freed.
+//
+// Events without the GIL go through the side ring. malloc may reuse there an
+// address that was freed here, and vice versa. So each side item names its
+// place in this ring: `head` after its allocation, or before its free.
 struct HeapSlot {
-  uint32_t what_and_stack;  // of an allocation: stack id, 0: no Python frame
-  uint32_t size;            // low half; kHeapSize before it has the high one
+  uint32_t what_and_stack;  // stack id of an allocation; 0: no Python frame
+  uint32_t size;            // low half; the high half is in kHeapSize before it
   uint32_t address_low;
   uint32_t address_high;  // bits 32 to 47; AllocatorKind; the flags below
 };
@@ -67,7 +68,7 @@ inline constexpr uint32_t kHeapTracing = 1u << 20;  // made by tracing itself
 inline constexpr uint32_t kHeapTentative = 1u << 21;
 inline constexpr uint32_t kHeapKept = 1u << 22;
 
-// What a block was asked of, as in trace.proto.
+// Allocator that was called for a block, numbered as in heap.proto.
 enum class AllocatorKind : uint32_t {
   kObj = 0,
   kMem = 1,
@@ -76,8 +77,6 @@ enum class AllocatorKind : uint32_t {
   kMmap = 4,
   kMremap = 5,
 };
-
-// What the ring carries besides rows: state, definitions and facts.
 
 // State and definition slots: w0 = kControlWhat << kWhatShift | ControlKind.
 struct ControlSlot {
@@ -89,9 +88,10 @@ struct ControlSlot {
 static_assert(sizeof(ControlSlot) == kRingSlotBytes);
 
 enum class ControlKind : uint32_t {
-  // State. A row's number is the previous row's + 1 unless kNumber came; its
-  // dRSS is 0 and its RSS the previous row's unless kRss came; its time is the
-  // previous time + (tsc_low - previous tsc_low mod 2^32) unless kClock came.
+  // State of the rows that follow. Without kNumber, a row's number is the
+  // previous one + 1. Without kRss, its RSS is unchanged and its dRSS 0.
+  // Without kClock, its time is the previous time + (tsc_low - previous tsc_low
+  // mod 2^32).
   kThread = 1,    // w1 = thread id of the rows from here on
   kNumber = 2,    // w2:w1 = number of the next row (w2 high half)
   kRss = 3,       // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
@@ -100,9 +100,9 @@ enum class ControlKind : uint32_t {
   kClock = 4,     // w2:w1 = full time stamp that the next tsc_low is taken from
   kStack = 5,     // w1 = stack id of the next row
   kHeapSize = 6,  // w1 = high half of the next allocation's size
-  // Of the next row, a RETURN: w2:w1 = how many events before it its CALL was,
-  // w3 = RSS in pages less RSS there (signed). Then, w2:w1 = the time stamp of
-  // that CALL.
+  // The CALL of the next row, a RETURN. kCall: w2:w1 = number of events since
+  // that CALL, w3 = change of RSS in pages since then (signed). kCallClock:
+  // w2:w1 = time stamp of that CALL.
   kCall = 7,
   kCallClock = 8,
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
@@ -126,15 +126,13 @@ enum class ControlKind : uint32_t {
   kGcRun = 41,    // GcRunPayload
   kCounter = 42,  // CounterPayload, name
   kObjectsUnderWay = 43,  // ObjectsUnderWayPayload, path, problem
-  // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
-  // last as kChunk, the last under its own kind; the payload is their sum.
+  // A payload larger than kMaxChunkBytes is sent in pieces. All pieces but the
+  // last are kChunk, and the last has the kind of the payload.
   kChunk = 48,
 };
 
-// The collector keeps what is defined until it is told to forget it. So between
-// two kForget of code objects there are at most so many definitions, and before
-// the last one less than so many bytes of names and line tables; of C functions
-// at most so many definitions.
+// Limits on what the collector must remember between two kForget of the same
+// kind: code objects, bytes of their names and line tables, and C functions.
 inline constexpr uint32_t kMaxCodes = 49152;
 inline constexpr size_t kMaxCodeTextBytes = size_t{8} << 20;
 inline constexpr uint32_t kMaxFunctions = 65536;

@@ -1,7 +1,6 @@
-// The kinds of items of the second wire, one line each. From this table come
-// who is told of an item, who counts it when it is lost, and how the collector
-// reads it. A new kind is a struct in side_heads.h and a line here.
-// side_ring_layout.h has the whole.
+// Kinds of items in the side ring, one line each. This table determines who
+// receives an item, whose loss it counts as, and how the collector reads it. A
+// new kind is a struct in side_heads.h and a line here.
 #ifndef PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
 #define PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
 
@@ -10,7 +9,7 @@
 
 namespace pymemrun {
 
-// Whose an item is; what is lost is counted by it.
+// The reader that an item is for. Lost items are counted by party.
 enum class SideParty : uint32_t {
   kPages = 0,
   kHeap = 1,
@@ -20,13 +19,13 @@ enum class SideParty : uint32_t {
 };
 inline constexpr uint32_t kSideParties = 5;
 
-// Whether an item carries the stack of its thread.
+// Whether the stack of the item's thread follows the head.
 enum class SideStack : bool { kNone, kCarried };
 
-// KIND(kind, its number on the wire, struct of side_heads.h, SideParty,
-//      SideStack)
+// KIND(kind, number on the wire, struct of side_heads.h, SideParty, SideStack)
 //
-// kNothing says no more than that until its commit nothing behind it counts.
+// kNothing carries no data. It only holds back the items behind it until it is
+// committed.
 #define PYMEMRUN_SIDE_KINDS(KIND)                      \
   KIND(kTouch, 1, SideTouch, kPages, kCarried)         \
   KIND(kRange, 2, SideRange, kPages, kCarried)         \
@@ -82,28 +81,28 @@ constexpr bool HasStack(SideKind kind) {
   return false;
 }
 
-// Whether their times are time stamps, and not CLOCK_MONOTONIC.
+// Whether items of this kind have time stamps rather than CLOCK_MONOTONIC.
 constexpr bool HasStamps(SideKind kind) {
   return PartyOf(kind) == SideParty::kGil || PartyOf(kind) == SideParty::kTasks;
 }
 
-// Bits of SideHead::flags, of all kinds but kGil.
-inline constexpr uint16_t kSideLate = 1;      // not the stack of the moment
+// Bits of SideHead::flags, for all kinds except kGil.
+inline constexpr uint16_t kSideLate = 1;      // the stack was taken later
 inline constexpr uint16_t kSideCut = 2;       // more frames than fit
 inline constexpr uint16_t kSideNoPython = 4;  // the thread has no Python state
 inline constexpr uint16_t kSideUnknownFrame = 8;  // a frame could not be read,
                                                   // nor those below it
 inline constexpr uint16_t kSideTracing = 16;  // kAlloc: made by tracing itself
 inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
-// kAlloc: behind the frames that the head does not hold, 8 bytes: the address
-// of the code that called malloc.
+// kAlloc: 8 more bytes follow the frames, the address of the code that called
+// malloc.
 inline constexpr uint16_t kSideCaller = 64;
-// kTouch: of the same huge page a page far from this one is there too.
+// kTouch: a page of the same huge page, far from this one, is resident too.
 inline constexpr uint16_t kSideFarToo = 128;
 inline constexpr uint16_t kSideMoves = 256;  // kUnmap
 // kTouch: the thread's interpreter collects cycles (gc).
 inline constexpr uint16_t kSideCollecting = 512;
-// kTouch: of no fault. The thread asked for huge pages there.
+// kTouch: no page fault. The thread asked for huge pages there (madvise).
 inline constexpr uint16_t kSideAskedForHuge = 1024;
 inline constexpr uint16_t kAllSideFlags = 2 * kSideAskedForHuge - 1;
 

@@ -1,4 +1,4 @@
-// What a run records, as a set.
+// The set of kinds of event that a run records.
 #ifndef PYMEMRUN_TRACER_WIRE_TRACE_SET_H_
 #define PYMEMRUN_TRACER_WIRE_TRACE_SET_H_
 
@@ -14,11 +14,11 @@ enum class Trace : uint32_t {
   kPages = 1,     // page faults
   kGil = 2,       // who holds the GIL, and who waits
   kCounters = 3,  // pymemrun.counter(), and runs of gc
-  kStates = 4,    // what threads do
+  kStates = 4,    // states of threads
   kTasks = 5,     // steps of tasks
   kHeap = 6,      // allocations
 };
-// Their words in --trace; the heap has an option of its own.
+// Names of the first six kinds in --trace. The heap has its own option.
 inline constexpr std::string_view kTraceWords[] = {
     "calls", "pages", "gil", "counters", "states", "tasks"};
 
@@ -44,7 +44,7 @@ class TraceSet {
   uint32_t bits_ = 0;
 };
 
-// Those whose events come through the side ring.
+// Kinds whose events use the side ring.
 inline constexpr TraceSet kSideTraces = {Trace::kPages, Trace::kGil,
                                          Trace::kTasks, Trace::kHeap};
 

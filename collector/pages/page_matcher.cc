@@ -7,34 +7,39 @@
 namespace pymemrun {
 namespace {
 
-// A loop is thought to go on where no more lies between two of its faults. Each
-// may have to wait for its huge page and for a CPU.
+// Longest time between two faults of one loop. Each fault may wait for a huge
+// page and for a CPU.
 constexpr uint64_t kLoopStepNs = 1000000000;
 
-// A thread that long takes no fault has gone on to something else. In a burst
-// signals come after 0.1 to 0.3 ms; but how many faults go without one follows
-// from what the kernel saw before the pause.
+// A thread without a fault for this long has begun something else. It must be
+// well above the usual distance: in a burst signals arrive after 0.1 to 0.3 ms.
+// How many faults get no signal depends on what the kernel saw before the
+// pause, so the halves are not equal there.
 constexpr uint64_t kPauseNs = 2000000;
 
+// Instructions from here on are in the kernel: the fault came from a system
+// call.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 
-// Whoever has waited longer is not in a fault, but lost its signal.
+// A thread that waited longer is not in a fault: its signal was lost.
 constexpr uint64_t kLongestFaultNs = 200000000;
 
-// What comes late does so by a few places; by more only from a program that
-// forges times, and must not take the longer the more there is.
+// Late items are late by a few places. More is possible only if a program
+// forges times, and must not make insertion slow.
 constexpr int kMaxPlacesBack = 1 << 14;
 
-// When it remembers so many threads, the matcher forgets those that nothing
-// waits for and that did nothing for kQuietNs: most have ended.
+// At this many threads, forgets threads without waiting items that did nothing
+// for kQuietNs: most have ended.
 constexpr size_t kManyThreads = 1u << 9;
 constexpr uint64_t kQuietNs = 1000000000;
-// When it remembers so many, it forgets all that nothing waits for.
+// At this many threads, forgets all without waiting items.
 constexpr size_t kMaxThreads = 1u << 14;
 
-// Of a thread, before its samples of that time are matched.
+// Most requests for huge pages kept for a thread.
 constexpr size_t kMostAsks = 64;
 
+// Inserts at the place by time, searching from the end: nearly all items arrive
+// in order. Items of equal time keep their order of arrival.
 template <typename T, typename Sorted>
 void InsertByTime(const T& item, Sorted* sorted) {
   auto at = sorted->end();
@@ -51,11 +56,16 @@ void InsertByTime(const T& item, Sorted* sorted) {
 PageMatcher::PageMatcher(uint32_t page_bytes)
     : page_bytes_(page_bytes), forget_at_(kManyThreads) {}
 
-// What waits or is yet to come is not older, except for stragglers.
+// Lower bound of the times of all that waits or will be added, except for
+// stragglers.
 uint64_t PageMatcher::Settled() const {
   return samples_.empty() ? emitted_ns_ : samples_.front().time_ns;
 }
 
+// Removes touches and requests older than `time_ns`, and keeps the last of each
+// as thread->last and thread->asked. Invariant: after DropOlder(t) for the
+// oldest sample t, `last` and the front of `touches` are the two touches around
+// it.
 void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
   std::deque<PageTouch>& touches = thread->touches;
   while (!touches.empty() && touches.front().time_ns < time_ns) {
@@ -101,6 +111,9 @@ void PageMatcher::AddSamples(const std::vector<PageSample>& samples) {
 
 void PageMatcher::AddMark(const PageMark& mark) { InsertByTime(mark, &marks_); }
 
+// A merge of two sorted queues. At equal times a mark comes first. If the
+// oldest sample cannot be matched yet, everything behind it waits, marks too:
+// output is in the order of time.
 void PageMatcher::Emit(uint64_t complete_ns, Output* out) {
   while (true) {
     const uint64_t sample_ns =
@@ -115,7 +128,7 @@ void PageMatcher::Emit(uint64_t complete_ns, Output* out) {
       return;
     }
   }
-  // So that touches which no sample waits for can go.
+  // Raises Settled(), so that touches without waiting samples are dropped.
   if (complete_ns != UINT64_MAX) Step(complete_ns);
 }
 
@@ -123,7 +136,7 @@ void PageMatcher::EmitMark(Output* out) {
   PageMark mark = marks_.front();
   marks_.pop_front();
   if (mark.kind == PageMark::kRange) {
-    // Its thread is in a call, and no longer in a fault.
+    // A thread in a mapping call is not in a fault any more.
     const auto found = threads_.find(mark.thread);
     if (found != threads_.end()) {
       uint64_t& over_ns = found->second.fault_over_ns;
@@ -142,7 +155,9 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       thread.touches.empty() ? nullptr : &thread.touches.front();
   const bool exact = next != nullptr && !next->late &&
                      next->page == sample.address / page_bytes_;
-  // Which touch is nearer is known once all samples in between are.
+  // Which of two touches is nearer is known only once all samples between them
+  // were added. So an inexact match waits until the next touch is within
+  // complete_ns.
   const bool found = exact || (next != nullptr && next->time_ns <= complete_ns);
   if (!found && waiting() <= kMaxWaiting &&
       complete_ns <= thread.newest_sample_ns + kPatienceNs) {
@@ -153,6 +168,7 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       !out->IsNamed(sample.thread)) {
     return false;
   }
+  // The sample can be matched now, or there is no time or room to wait longer.
   const PageTouch& touch = exact ? *next : TouchOf(sample, &thread);
   if (sample.instruction == thread.last.instruction) {
     thread.loop_ns = sample.time_ns;
@@ -169,16 +185,18 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   return true;
 }
 
-// Whether what a touch says of the page far from it goes for another fault: it
-// is of the same instruction, and was the first of its huge page, where such a
-// loop begins. Later ones find there what came page by page.
+// Whether the `far_too` of a touch also holds for this sample: same
+// instruction, and the touch was at the start of its huge page, where a loop
+// begins. Later touches of a loop find far pages that came one by one.
 bool PageMatcher::TellsOf(const PageSample& sample,
                           const PageTouch& touch) const {
   return touch.instruction == sample.instruction &&
          touch.page % (HugePageBytes(page_bytes_) / page_bytes_) == 0;
 }
 
-// Whether the thread's next touch is of a page that its own code touched.
+// Whether the next touch of the thread is from its own code and not from a
+// system call. Searches the waiting samples for the fault of the touch; the
+// result is cached, as many samples ask about one touch.
 bool PageMatcher::NextIsUsers(uint32_t thread_id, Thread* thread) const {
   const PageTouch& next = thread->touches.front();
   if (thread->looked_ns == next.time_ns) return thread->is_users;
@@ -196,7 +214,8 @@ bool PageMatcher::NextIsUsers(uint32_t thread_id, Thread* thread) const {
 const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
                                       Thread* in) const {
   const Thread& thread = *in;
-  // What fills memory from its begin on takes a huge page's fault at its begin.
+  // Code that fills memory from its start takes the fault of a huge page at the
+  // first address.
   const bool at_begin =
       sample.address % HugePageBytes(page_bytes_) < page_bytes_;
   const bool huge = sample.huge.value_or(at_begin);
@@ -206,8 +225,11 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   const PageTouch& next = thread.touches.front();
   if (last.stack == 0) return next;
   if (sample.instruction >= kKernelHalf) {
-    // The signal of a system call's faults comes after them, if any does. Else
-    // few of them bring huge pages, and many small ones come next.
+    // The signal of a system call comes after its faults, if at all. So samples
+    // in the kernel belong to the next touch, if that is of a system call.
+    // Otherwise the signal was lost. Then a fault of a huge page belongs to the
+    // last touch, because few faults bring huge pages and many small ones
+    // follow. The others are divided as usual.
     if (!NextIsUsers(sample.thread, in)) return next;
     return huge || IsNearerToLast(sample, in) ? last : next;
   }
@@ -221,8 +243,10 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   return IsNearerToLast(sample, in) ? last : next;
 }
 
-// Whether the thread's oldest sample is rather of the last touch than of the
-// next one.
+// Whether the oldest sample of the thread belongs to the last touch rather than
+// to the next one: whether fewer samples are between it and the last touch. The
+// count is since_last + 1 on one side, and the waiting samples up to the next
+// touch on the other.
 bool PageMatcher::IsNearerToLast(const PageSample& sample, Thread* thread) {
   FindPause(thread);
   if (thread->resumed_ns != 0) return sample.time_ns < thread->resumed_ns;
@@ -234,8 +258,9 @@ bool PageMatcher::IsNearerToLast(const PageSample& sample, Thread* thread) {
          until_next - std::min<uint64_t>(until_next, 1);
 }
 
-// Sets resumed_ns: where the longest pause between the last touch and the next
-// one ended, if it is long; once for each two (paused_before_ns).
+// Sets resumed_ns to the end of the longest pause between the last touch and
+// the next one, if it is long enough. Done once for each pair of touches
+// (paused_before_ns).
 void PageMatcher::FindPause(Thread* thread) {
   const uint64_t until_ns = thread->touches.front().time_ns;
   if (thread->paused_before_ns == until_ns) return;
@@ -264,11 +289,15 @@ std::vector<FaultUnderWay> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
   return faults;
 }
 
+// Returns a time that never decreases: stragglers get the time of the last
+// output.
 uint64_t PageMatcher::Step(uint64_t time_ns) {
   emitted_ns_ = std::max(emitted_ns_, time_ns);
   return emitted_ns_;
 }
 
+// Runs again only after the number of threads has doubled, so its total cost is
+// linear.
 void PageMatcher::ForgetThreads() {
   const bool are_too_many = threads_.size() >= kMaxThreads;
   for (auto it = threads_.begin(); it != threads_.end();) {

@@ -1,5 +1,5 @@
-// Gives each page fault the stack of the thread that took it, and puts all that
-// happened to pages into the order of time.
+// Finds the stack of each page fault, and puts all page events into the order
+// of time.
 #ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_MATCHER_H_
 #define PYMEMRUN_COLLECTOR_PAGES_PAGE_MATCHER_H_
 
@@ -13,23 +13,23 @@
 
 namespace pymemrun {
 
-// A signal told that a thread had faulted, and where it was.
+// A page signal: a thread took a fault, and this was its stack.
 struct PageTouch {
   uint64_t time_ns, page, instruction;
   uint32_t stack;               // StackDef.id
-  bool late;                    // not the stack of the moment
-  bool far_too = false;         // so was a page far from it in the same 2 MiB
-  bool collecting = false;      // gc was at work
-  bool asked_for_huge = false;  // of no fault: the thread asked for huge pages
+  bool late;                    // the stack was taken later
+  bool far_too = false;         // a far page of the same 2 MiB is resident
+  bool collecting = false;      // gc was running
+  bool asked_for_huge = false;  // no fault: madvise for huge pages
 };
 
 // A fault with its stack.
 struct MatchedSample {
   const PageSample* sample;
-  uint64_t time_ns;  // never below that of what came before
-  uint32_t stack;    // 0: none is known of this thread
-  bool inferred;
-  bool far_too = false;  // see PageTouch; or another fault tells it of this one
+  uint64_t time_ns;      // never below that of earlier output
+  uint32_t stack;        // 0: no stack of this thread is known
+  bool inferred;         // not the stack of this very fault
+  bool far_too = false;  // see PageTouch; perhaps from another fault
   bool collecting = false;
 };
 
@@ -38,88 +38,103 @@ struct PageSpan {
 };
 struct FaultUnderWay {
   uint64_t address;
-  PageSpan brings;  // its page, and what is known to come with it
+  PageSpan brings;  // its page, and pages that come with it
 };
 
-// Something else that happened to pages, or to our knowledge of them.
+// Another event of pages, or of our knowledge of them.
 struct PageMark {
-  // kAsked: the kernel is asked what is resident; kResidency: it has answered.
+  // kAsked: a scan of resident pages starts; kResidency: its result.
   enum Kind { kRange, kFork, kAsked, kResidency };
   uint64_t time_ns;
   Kind kind;
-  // Of kRange.
+  // Fields of kRange.
   uint32_t action;   // PageAction
   uint32_t thread;   // Linux thread id
   uint32_t stack;    // StackDef.id
-  uint64_t address;  // of kFork: the child's number, 0: not known
+  uint64_t address;  // kFork: pid of the child; 0: not known
   uint64_t bytes, new_address;
 };
 
-// The rule: a sample's stack is that of its thread's first touch that is not
-// older; exactly so if that touch names the sample's page and is not late. One
-// system call may fault a thousand times and is signalled once, with the first
-// address; the others' stacks are inferred from it. So are those of faults that
-// were not signalled: of those between two touches the half that is nearer, by
-// number, from each. Then every touch stands for as many, a thread's first and
-// last one too. Where the thread paused in between, what came before that is
-// the earlier touch's. (To go by the instruction makes more of the single
-// guesses right, and sums of lines worse: errors no longer cancel. It is done
-// where a fault may have brought a huge page: few errors, and large.) After 1 s
-// without a touch the thread is dead, or blocks the signal: the last one's.
+// Matches samples (page faults, from the perf ring) with touches (page signals,
+// with stacks).
 //
-// What is given out waits until the oldest sample's stack is known, while at
-// most kMaxWaiting samples and touches wait with it. Not thread safe.
+// The rule: the stack of a sample is that of the first touch of its thread that
+// is not older. The match is exact if that touch has the page of the sample and
+// is not late. All other matches are inferred.
+//
+// Why there are fewer touches than samples: one system call may cause a
+// thousand faults and gets one signal, with the first address. In a burst the
+// kernel skips signals, too.
+//
+// Samples between two touches are divided by number: the first half gets the
+// stack of the earlier touch, the second half that of the later one. So each
+// touch stands for equally many samples, and errors of single guesses cancel in
+// sums over lines. If the thread paused in between, all samples before the
+// pause belong to the earlier touch. Comparing instructions instead would make
+// more single matches right, but sums of lines worse, because its errors do not
+// cancel. It is done only where a fault may have brought a huge page: there
+// errors are few and large.
+//
+// After 1 s without a touch the thread is dead or blocks the signal: the stack
+// of its last touch is used.
+//
+// Output waits until the stack of the oldest sample is known, while at most
+// kMaxWaiting samples and touches wait. Times are CLOCK_MONOTONIC in
+// nanoseconds. Not thread-safe.
 class PageMatcher {
  public:
   static constexpr size_t kMaxWaiting = 1u << 20;
   static constexpr uint64_t kPatienceNs = 1000000000;
-  // A thread of Python's takes its first faults before it has its name.
+  // A Python thread takes its first faults before it has its name.
   static constexpr uint64_t kNamePatienceNs = 200000000;
   explicit PageMatcher(uint32_t page_bytes);
 
+  // Adds a touch. `thread` is a Linux thread id.
   void AddTouch(uint32_t thread, const PageTouch& touch);
-  void AddSamples(
-      const std::vector<PageSample>& samples);  // before its touches
+  // Adds samples. Call it before AddTouch() with the touches of these samples.
+  void AddSamples(const std::vector<PageSample>& samples);
   void AddMark(const PageMark& mark);
 
   class Output {
    public:
     virtual ~Output() = default;
-    // Returns which pages came by it, the sample's own among them, if any did.
+    // Takes a fault. Returns the pages that became resident by it, including
+    // its own, or an empty span.
     virtual PageSpan OnSample(const MatchedSample& sample) = 0;
-    // Whether the thread needs no name any more; without, its samples wait.
+    // Whether the thread has its name. Its samples wait for that.
     virtual bool IsNamed(uint32_t thread) = 0;
-    // Its time is not below that of what came before.
+    // Takes a mark. Its time is not below that of earlier output.
     virtual void OnMark(const PageMark& mark) = 0;
   };
-  // Gives out what is settled, in the order of time. `complete_ns`: all samples
-  // and touches up to then have been added; nothing younger is given out.
-  // UINT64_MAX: nothing more will come, and all is.
+  // Emits everything that is decided, in the order of time. `complete_ns`: all
+  // samples and touches up to this time have been added; nothing younger is
+  // emitted. UINT64_MAX: no more will be added, and everything is emitted.
   void Emit(uint64_t complete_ns, Output* out);
 
-  // Of the samples given out: the faults that may still have been under way at
-  // `time_ns`. A fault is sampled when it begins; it is over when its signal
-  // comes, or its thread does anything else: under load 10 ms later and more.
-  // REQUIRES: all up to `time_ns`, and no more, is given out.
+  // Returns the emitted faults that may still have been running at `time_ns`. A
+  // sample is taken when its fault begins. The fault is over when its signal
+  // arrives or its thread does something else, under load 10 ms later or more.
+  // REQUIRES: everything up to `time_ns`, and nothing younger, was emitted.
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
+  // Number of samples, marks and touches that wait.
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
-  // Threads that are remembered; each takes 1 to 2 KiB.
+  // Number of threads in memory; each takes 1 to 2 KiB.
   size_t threads() const { return threads_.size(); }
 
  private:
   struct Thread {
     std::deque<PageTouch> touches;
-    std::vector<PageTouch> asks;  // where it asked for huge pages
-    // The last ones older than what waits; stack 0 means no such touch.
+    std::vector<PageTouch> asks;  // requests for huge pages
+    // The last touch and request older than all waiting samples; stack 0: none.
     PageTouch last = {}, asked = {};
-    uint64_t loop_ns = 0;     // the latest fault since by its instruction
-    uint64_t since_last = 0;  // samples given out
-    std::deque<uint64_t> waiting_ns;  // of its samples, in order
+    uint64_t loop_ns = 0;             // last fault since at its instruction
+    uint64_t since_last = 0;          // samples emitted since `last`
+    std::deque<uint64_t> waiting_ns;  // times of its waiting samples
     uint64_t newest_sample_ns = 0;
     uint64_t looked_ns = 0;  // the touch that was looked at last, and
     bool is_users = false;   // whether no system call faulted there
     uint64_t paused_before_ns = 0, resumed_ns = 0;  // see FindPause()
-    // Of the last sample given out: its begin, and its end at the latest.
+    // The last emitted sample: its start, and the latest time of its end.
     FaultUnderWay fault = {};
     uint64_t fault_began_ns = 0, fault_over_ns = 0;
   };
@@ -140,9 +155,9 @@ class PageMatcher {
   std::deque<PageSample> samples_;
   std::deque<PageMark> marks_;
   absl::flat_hash_map<uint32_t, Thread> threads_;
-  size_t forget_at_;         // the next look is at this number of threads
+  size_t forget_at_;         // number of threads at which to forget some
   size_t touches_ = 0;       // of all threads
-  uint64_t emitted_ns_ = 0;  // time of the last that was given out...
+  uint64_t emitted_ns_ = 0;  // time of the last output
 };
 
 }  // namespace pymemrun

@@ -17,22 +17,32 @@ namespace {
 
 constexpr size_t kRegionsAtOnce = 1024;
 constexpr size_t kEntriesAtOnce = 8192;
-// The kernel walks 64 MiB of pages in some 3 ms.
+// Bytes of address space per ioctl. The kernel walks 64 MiB of pages in some 3
+// ms; between pieces the collector drains the rings.
 constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
+// Most pieces of a mapping: a huge, mostly empty mapping is walked in larger
+// pieces.
 constexpr uint64_t kMaxPieces = 4096;
-// Without the ioctl every page of a mapping is an entry of 8 bytes. Mappings
-// that are so large are reserved address space, and little of it is resident.
+// Without the ioctl (before Linux 6.7), each page of a mapping is an entry of 8
+// bytes that must be read. Mappings with more pages than this are reserved
+// address space, mostly not resident: they are skipped.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 
+// Pages of a huge page of 2 MiB, with pages of 4 KiB.
 constexpr uint64_t kPiecePages = 512;
 
+// Shortest time between two scans, 20 ms, and the usual one, 250 ms.
 constexpr uint64_t kLookPeriodNs = 20000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
-// At most 5 % of one CPU, and so many ranges a second in the file.
+// Limits of the cost: at most 1 / kCostFactor = 5 % of one CPU, and one range
+// per 5 us = 200,000 ranges a second in the file.
 constexpr uint64_t kCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
+// RSS that differs from the expected value by less than this is explained:
+// statm and the counts are not read at the same moment. The larger of 1 MiB and
+// 2 % of RSS.
 constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
-constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
+constexpr uint64_t kBlurFraction = 50;
 
 bool Fail(int why) {
   errno = why;
@@ -47,6 +57,9 @@ uint32_t FlagsOf(uint64_t categories) {
 }  // namespace
 
 void ResidencyAnswer::Include(const ResidentPages& pages) {
+  // Goes through the ranges that overlap `pages`, from the first that ends
+  // behind its start, and inserts the gaps between them. `rest` is the part not
+  // handled yet.
   ResidentPages rest = pages;
   auto at = std::partition_point(
       ranges.begin(), ranges.end(),
@@ -78,7 +91,7 @@ void WriteResidency(const ResidencyAnswer& answer, uint32_t page_bytes,
                 (range.flags & Residency::FILE_BACKED) != 0,
                 (range.flags & Residency::HUGE) != 0});
   }
-  // One that is not written counts as a page event.
+  // A dropped record counts as one page event.
   out->Write(record.SerializeAsString(), {.page_events = 1});
 }
 
@@ -181,10 +194,13 @@ bool ResidencyScan::ScanMapping(const Mapping& mapping,
   PagemapScan scan = {};
   scan.regions = reinterpret_cast<uintptr_t>(regions_.data());
   scan.regions_max = regions_.size();
+  // PAGEMAP_SCAN selects pages that have all categories of category_mask, with
+  // those of category_inverted inverted: present, and not the zero page.
   scan.category_mask = kPageIsPresent | kPageIsZeroPage;
   scan.category_inverted = kPageIsZeroPage;
   scan.return_mask = kPageIsFile | kPageIsHuge;
-  // What is larger by far than memory is mostly empty, and quickly walked.
+  // A mapping much larger than memory is mostly empty and walked quickly, so
+  // its pieces are larger.
   const uint64_t piece =
       std::max(kPieceBytes, (mapping.end - mapping.begin) / kMaxPieces /
                                 page_bytes_ * page_bytes_);
@@ -208,6 +224,8 @@ bool ResidencyScan::ScanPiece(PagemapScan* scan, const Mapping& mapping,
     for (int i = 0; i < count; ++i) {
       if (!Add(regions_[i], mapping, answer)) return Fail(E2BIG);
     }
+    // The kernel stops early when `regions` is full; walk_end is where to
+    // continue. Without progress this would loop forever.
     if (scan->walk_end <= scan->begin) return Fail(EIO);
     scan->begin = scan->walk_end;
   }
@@ -226,7 +244,7 @@ bool ResidencyScan::ReadEntries(const Mapping& mapping,
         pread(pagemap_.fd(), entries_.data(), wanted * sizeof(uint64_t),
               static_cast<off_t>(page * sizeof(uint64_t)));
     if (got < 0 && errno == EINTR) continue;
-    // Not readable ([vsyscall]), or gone meanwhile.
+    // Not readable ([vsyscall]), or unmapped in the meantime: no error.
     if (got < static_cast<ssize_t>(sizeof(uint64_t))) return true;
     for (size_t i = 0; i < got / sizeof(uint64_t); ++i, ++page) {
       if ((entries_[i] & kPagemapPresent) == 0) continue;
@@ -247,7 +265,8 @@ bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
   uint64_t begin = region.begin;
   if (!ranges.empty()) {
     ResidentPages& last = ranges.back();
-    // Mappings may change between two looks; ranges must not overlap.
+    // Mappings may change between two reads, but ranges must not overlap: cuts
+    // off what the last range covers, then joins equal neighbours.
     begin = std::max(begin, last.end);
     if (begin >= region.end) return true;
     if (last.end == begin && last.flags == flags &&
@@ -263,6 +282,8 @@ bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
 
 bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes) const {
   const uint64_t blur = std::max(kBlurBytes, rss_bytes / kBlurFraction);
+  // RSS must be between `least` and `most`: the last answer plus everything
+  // that came, with and without everything that may have left.
   const uint64_t most = rss_bytes_ + came_bytes_;
   const uint64_t least = most - std::min(most, left_bytes_);
   return rss_bytes > most + blur || rss_bytes + blur < least;
@@ -271,6 +292,8 @@ bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes) const {
 bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
   const bool moved = rss_bytes != rss_bytes_ || came_bytes_ + left_bytes_ != 0;
+  // Regular scans are skipped while nothing moved. Earlier ones are done only
+  // if RSS is unexplained.
   if (now_ns >= next_regular_ns_) return moved;
   return IsUnexplained(rss_bytes);
 }

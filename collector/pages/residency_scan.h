@@ -1,4 +1,5 @@
-// Asks the kernel which pages of the traced process are resident.
+// Asks the kernel which pages of the traced process are resident, and decides
+// when to ask.
 #ifndef PYMEMRUN_COLLECTOR_PAGES_RESIDENCY_SCAN_H_
 #define PYMEMRUN_COLLECTOR_PAGES_RESIDENCY_SCAN_H_
 
@@ -26,52 +27,53 @@ struct ResidentPages {
 };
 
 struct ResidencyAnswer {
-  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC, before the kernel was asked...
-  uint64_t end_ns = 0;    // ...and after
-  // statm at end_ns; 0: it could not be read. The caller sets it.
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC before the scan
+  uint64_t end_ns = 0;    // and after it
+  // RSS from statm at end_ns, set by the caller; 0: could not be read.
   uint64_t rss_bytes = 0;
-  std::vector<ResidentPages> ranges;  // in the order of addresses
+  std::vector<ResidentPages> ranges;  // sorted by address, disjoint
 
-  // Adds resident pages, as far as they are not in `ranges` yet.
+  // Adds resident pages, without the parts that `ranges` already covers.
   void Include(const ResidentPages& pages);
 };
 
-// Writes the answer. REQUIRES: `clock` was started, and the page events before
-// it are written.
+// Writes the answer as a Residency record. REQUIRES: `clock` was started, and
+// all earlier page events are written.
 void WriteResidency(const ResidencyAnswer& answer, uint32_t page_bytes,
                     const ClockScale& clock, RecordSink* out);
 
-// Not thread safe.
+// Reads /proc/PID/pagemap. Not thread-safe.
 class ResidencyScan {
  public:
-  // With more ranges Read() fails: readers refuse so large a record.
+  // Most ranges of an answer. Readers refuse larger records.
   static constexpr size_t kMaxRanges = size_t{1} << 18;
 
   // Keeps files of /proc/PID open. `mappings` must outlive it.
   ResidencyScan(pid_t pid, uint32_t page_bytes, MappingTable* mappings);
 
-  // False where the kernel does not say, for instance of a process that is
-  // gone. Leaves out pages of zeros that were only read, except before Linux
-  // 6.7, which cannot tell them. `meanwhile` is called each few milliseconds.
+  // Scans all mappings. Returns false if the kernel refuses, for instance
+  // because the process has ended, or if there are more than kMaxRanges ranges.
+  // Pages of zeros that were only read are left out, except before Linux 6.7,
+  // which cannot tell them. Calls `meanwhile` every few milliseconds.
   bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
-  // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
-  // not resident any more, or the kernel does not say.
+  // Whether the page at this address is part of a huge page of 2 MiB; nullopt
+  // if it is not resident any more or the kernel does not tell.
   absl::optional<bool> IsHuge(uint64_t address);
-  // Appends what is resident between two addresses, page by page or in pieces,
-  // with kPageIsZeroPage where it is the page of zeros. Nothing where the
-  // kernel does not tell these apart, before Linux 6.7.
+  // Appends the resident pages between two addresses, as pages or runs. Those
+  // of the shared zero page have kPageIsZeroPage. Appends nothing before
+  // Linux 6.7, which cannot tell them.
   void FindZeroPages(uint64_t begin, uint64_t end,
                      std::vector<PageRegion>* found);
-  // The run of resident file pages that holds the address, within its aligned
-  // 2 MiB: the kernel maps up to so many at a fault. Empty (begin = end) where
-  // the page at the address is not resident, or the kernel does not say. It is
-  // asked once about neighbours, until LookAnew().
+  // Returns the run of resident file pages that holds the address, within its
+  // aligned 2 MiB, which is the most that the kernel maps at a fault. Empty
+  // (begin = end) if the page is not resident or the kernel does not tell.
+  // Results for neighbours are cached until LookAnew().
   PageRegion FilePagesAround(uint64_t address);
   void LookAnew() { around_end_ = 0; }
-  // RSS as statm has it now; 0 when the process is gone.
+  // RSS in bytes from statm; 0 if the process has ended.
   uint64_t RssBytes();
 
-  // For tests: as if Linux were older than 6.7.
+  // For tests: behaves as on Linux before 6.7.
   void UseEntries() { use_entries_ = true; }
 
  private:
@@ -90,35 +92,39 @@ class ResidencyScan {
   const ProcFile pagemap_;
   const ProcFile statm_;
   bool use_entries_ = false;
-  uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
+  uint64_t walked_bytes_ = 0;  // since the last call of `meanwhile`
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;
-  // Runs of file pages, as the kernel has told them of the aligned 2 MiB that
-  // end at around_end_. 0: nothing is known.
+  // Cache of FilePagesAround(): runs of file pages in the aligned 2 MiB that
+  // end at around_end_. 0: empty.
   std::vector<PageRegion> around_;
   uint64_t around_end_ = 0;
 };
 
-// When to ask: as often as it is worth, at a bounded cost. Not thread safe.
+// Decides when to scan: as often as it is useful, at a bounded cost. Not
+// thread-safe.
 class ResidencySchedule {
  public:
-  // The three count bytes since the last answer. Came() takes one page at a
-  // time, CameNot() takes back what was no page. Left() is an upper bound.
+  // Count bytes since the last answer. Came(): pages that became resident, one
+  // page at a time. CameNot(): takes back what was not a page. Left(): upper
+  // bound of pages that were released.
   void Came(uint64_t bytes) { came_bytes_ += bytes; }
   void CameNot(uint64_t bytes) { came_bytes_ -= std::min(came_bytes_, bytes); }
   void Left(uint64_t bytes) { left_bytes_ += bytes; }
-  // Whether `rss_bytes`, statm's, is not what is known makes of it.
+  // Whether `rss_bytes`, from statm, contradicts the last answer plus the bytes
+  // counted since.
   bool IsUnexplained(uint64_t rss_bytes) const;
-  // Whether to ask now.
+  // Whether to scan now.
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
-  // An answer came, or none did (`ranges` 0). `cpu_ns`: what it took of a CPU.
+  // A scan has ended, with so many ranges; 0: it failed. `cpu_ns` is the CPU
+  // time it took.
   void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t cpu_ns,
              uint64_t rss_bytes, size_t ranges);
 
  private:
   uint64_t next_look_ns_ = 0;
   uint64_t next_regular_ns_ = 0;
-  uint64_t rss_bytes_ = 0;  // then, and since then:
+  uint64_t rss_bytes_ = 0;  // at the last answer; since then:
   uint64_t came_bytes_ = 0, left_bytes_ = 0;
 };
 

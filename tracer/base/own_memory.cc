@@ -13,17 +13,31 @@
 namespace pymemrun {
 namespace {
 
-enum class RangeKind { kNamed, kTable, kForgotten };  // the last two: tables
+// Why not malloc: the tracer runs inside allocators and signal handlers, and
+// its memory must be told apart from that of the program. So each table is a
+// mapping of its own. Up to kMaxRanges mappings are listed in g_ranges.
+//
+// What happens at a fork: the child inherits all mappings copy-on-write.
+// Mapping and touching new tables would take longer than many children live. So
+// the child keeps the old mappings as kForgotten, and MapTable() returns one of
+// the same size, zeroed. Zero() writes only pages that are not zero already,
+// because each page written is a page copied. For tables made by MapTold() it
+// does not even read pages that Wrote() has not named. Invariant: a page of a
+// told table that is not in `written` holds only zeros.
+//
+// kNamed: memory that is only counted. kTable: in use. kForgotten: inherited
+// from the parent, free for reuse.
+enum class RangeKind { kNamed, kTable, kForgotten };
 
-// One bit for each of a table's first pages.
+// One bit for each of a table's first pages; later pages count as written.
 constexpr size_t kWrittenWords = 8;
 
 struct Range {
   uintptr_t start;
   uintptr_t end;
   RangeKind kind;
-  bool told;                        // of writes; else all may be written
-  uint64_t written[kWrittenWords];  // pages, as was told; atomic
+  bool told;  // Wrote() is called; otherwise all may be written
+  uint64_t written[kWrittenWords];  // bit per page; atomic
 };
 constexpr int kMaxRanges = 16;
 Range g_ranges[kMaxRanges];
@@ -31,7 +45,8 @@ int g_range_count = 0;
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-// Not through the interposed madvise(): it is no doing of the program's.
+// A raw system call, because the interposed madvise() would record it as one of
+// the program.
 bool Populate(uintptr_t begin, size_t bytes, int advice) {
   return syscall(SYS_madvise, begin, bytes, advice) == 0;
 }
@@ -53,8 +68,10 @@ bool IsZero(const uint64_t* words, size_t count) {
   return any == 0;
 }
 
-// Writes those pages alone that are not zero: the others stay the parent's. To
-// look at all of them would take longer than the rest of a short child's start.
+// Zeroes a table and writes only pages that are not zero: the others stay
+// shared with the parent. Reading all pages of all tables would take longer
+// than the rest of a short child's start, so pages never reported as written
+// are skipped.
 void Zero(Range* range) {
   const size_t page = PageBytes();
   for (uintptr_t at = range->start; at < range->end; at += page) {
@@ -65,7 +82,8 @@ void Zero(Range* range) {
   memset(range->written, 0, sizeof(range->written));
 }
 
-// A table of that size, of zeros where it was told of; or null.
+// Returns a forgotten table of this size, zeroed, or null. Sizes are compared
+// exactly: the tables of a child are those of its parent.
 void* TakeForgotten(size_t bytes, bool told) {
   for (int i = 0; i < g_range_count; ++i) {
     Range& range = g_ranges[i];
@@ -87,9 +105,13 @@ void* MapTable(size_t bytes, bool told) {
   char* memory = static_cast<char*>(mmap(nullptr, bytes + 2 * page, PROT_NONE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (memory == MAP_FAILED) return nullptr;
+  // The mapping begins and ends with a page of PROT_NONE. Without these guards
+  // the kernel may merge a table with a neighbouring mapping of the program,
+  // and the two could not be told apart in /proc/PID/maps.
   memory += page;
   if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // Small pages: a huge one would come and go as the kernel likes.
+  // Small pages only: the kernel may replace them by a huge page and back at
+  // any time, which would change RSS.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   OwnMemory::Touch(memory, bytes);
   AddRange(memory, bytes, RangeKind::kTable, told);
@@ -101,6 +123,7 @@ uint64_t ResidentIn(const Range& range) {
   unsigned char there[1024];
   uint64_t pages = 0;
   for (uintptr_t at = range.start & ~(page - 1); at < range.end;) {
+    // mincore() fills one byte per page, so a large range takes several calls.
     const size_t most = sizeof(there) * page;
     const size_t left = range.end - at;
     const size_t bytes = left < most ? left : most;
@@ -129,9 +152,11 @@ void OwnMemory::Touch(void* start, size_t bytes) {
   const size_t page = PageBytes();
   const uintptr_t end = reinterpret_cast<uintptr_t>(start) + bytes;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(start) & ~(page - 1);
-  // All at once: a fault for each page would take several times as long.
+  // All pages in one call (Linux 5.14): faulting page by page takes several
+  // times as long.
   if (Populate(begin, end - begin, MADV_POPULATE_WRITE)) return;
   for (uintptr_t at = begin; at < end; at += page) {
+    // Older kernels: writes each page with the value it has.
     volatile char* const byte = reinterpret_cast<volatile char*>(at);
     *byte = *byte;
   }
@@ -150,6 +175,8 @@ void OwnMemory::Wrote(const void* start, size_t bytes) {
     const size_t last = (begin + bytes - 1 - range.start) / page_bytes;
     for (size_t page = (begin - range.start) / page_bytes;
          page <= last && page < kWrittenWords * 64; ++page) {
+      // Relaxed: the bits are read only after a fork, in the only thread of the
+      // child.
       __atomic_fetch_or(&range.written[page / 64], uint64_t{1} << page % 64,
                         __ATOMIC_RELAXED);
     }

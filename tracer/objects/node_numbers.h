@@ -1,6 +1,6 @@
-// Which node an object is: numbers in the order in which objects are reached,
-// and the queue of those whose references are still to be followed, which is
-// the same.
+// Numbers of nodes in an object dump, in the order in which objects are
+// reached. The list of numbers is also the queue of objects whose references
+// must still be followed.
 #ifndef PYMEMRUN_TRACER_OBJECTS_NODE_NUMBERS_H_
 #define PYMEMRUN_TRACER_OBJECTS_NODE_NUMBERS_H_
 
@@ -12,13 +12,16 @@
 
 namespace pymemrun {
 
-// Keys are addresses; the lowest three bits tell of nodes that are no objects.
+// A set of keys with numbers. Keys are addresses; the lowest three bits mark
+// nodes that are not objects. For the one thread of the child that dumps. Takes
+// 8 bytes per key, and 16 to 32 bytes of slots.
 class NodeNumbers {
  public:
   static constexpr uint32_t kMost = uint32_t{1} << 31;
 
-  // The number of the key's node, a new one if it has none. Node 0, the first,
-  // is not found again. Does not return where there are too many.
+  // Returns the number of the node with this key, or gives it the next number.
+  // Node 0 is never found again by its key. Does not return if there are too
+  // many nodes or no memory (g_child_out_of_memory).
   uint32_t Number(uint64_t key) {
     if (__builtin_expect(2 * keys_.size() >= mask_, 0)) Grow();
     const uint64_t hash = PointerMap::HashOf(key);
@@ -37,6 +40,7 @@ class NodeNumbers {
       }
     }
   }
+  // Whether the key has a number.
   bool Has(uint64_t key) const {
     if (slots_ == nullptr) return false;
     const uint64_t hash = PointerMap::HashOf(key);
@@ -45,7 +49,7 @@ class NodeNumbers {
     }
     return false;
   }
-  // Brings the place of the key's number near.
+  // Prefetches the slot of the key.
   void Prefetch(uint64_t key) const {
     __builtin_prefetch(&slots_[PointerMap::HashOf(key) & mask_]);
   }
@@ -53,7 +57,8 @@ class NodeNumbers {
   uint32_t count() const { return static_cast<uint32_t>(keys_.size()); }
 
  private:
-  // A slot has the upper half of the hash, and the number.
+  // A slot has the upper half of the hash and the number of the node; 0: empty.
+  // Most mismatches are seen in the upper half, without a look at the key.
   static constexpr uint64_t kTagMask = 0xffffffff00000000u;
 
   void Grow();
@@ -63,17 +68,18 @@ class NodeNumbers {
   size_t mask_ = 0;
 };
 
-// The references of one object: what tp_traverse visits, and what has a name.
-// Together they say which reference is called what.
+// The references of one object: those that tp_traverse visits, and those with a
+// name. The two lists together tell which reference has which name.
 
+// Not thread-safe; reused for one object after the other.
 class ReferenceList {
  public:
   void Clear();
   void AddVisited(PyObject* target) { visited_.Push(target); }
   void AddNamed(const PymemrunEdge& edge) { named_.Push(edge); }
-  // Calls take(edge) with each reference once: those that have a name in the
-  // order in which they came, if they were visited or always are references;
-  // then those that were visited and have none. In linear time.
+  // Calls take(edge) once for each reference. First those with a name, in the
+  // order of AddNamed(), if they were visited or are always references. Then
+  // those that were visited and have no name. Takes linear time.
   template <typename Take>
   void ForEach(Take take) {
     Count();
@@ -89,8 +95,8 @@ class ReferenceList {
 
  private:
   struct Slot {
-    PyObject* target;  // null: none
-    uint64_t count;    // how often it was visited and not yet taken
+    PyObject* target;  // null: empty
+    uint64_t count;    // visits not yet taken
   };
   void Count();
   bool TakeOne(PyObject* target);
@@ -100,7 +106,7 @@ class ReferenceList {
   ChildArray<PymemrunEdge> named_;
   Slot* slots_ = nullptr;
   size_t room_ = 0;  // slots
-  size_t mask_ = 0;  // of those that are used for this object
+  size_t mask_ = 0;  // number of slots used for this object - 1
 };
 
 }  // namespace pymemrun

@@ -5,6 +5,13 @@
 namespace pymemrun {
 namespace {
 
+// The commit protocol is in ring_layout.h. The producer keeps its own copy of
+// the head in hot.head and publishes it with Publish(). hot.limit is the fast
+// path's bound: slots in [hot.head, hot.limit) may be written without any check
+// here. It is set so low that ReserveSlots() runs again in time to wake the
+// collector.
+//
+// Prints one line, the first time that events are dropped.
 void SayOnce(RingStall* stall, bool gone) {
   if (stall->said) return;
   stall->said = true;
@@ -26,7 +33,10 @@ RingRoom RoomOf(const ControlPage* page) {
   return {&ReplyOf(page).tail, RingSlots(*page)};
 }
 
-// Waits until `end` slots exist or the stall is over.
+// Waits until the ring has room up to index `end`, or gives up after 2 s or
+// without a collector. After giving up, hot.stall.gave_up makes later calls
+// drop at once, until there is room again: a stuck collector costs the program
+// 2 s once, not 2 s per event.
 [[gnu::noinline, gnu::cold]] bool WaitForSlots(HotState& hot, uint64_t end) {
   ControlPage* page = hot.page;
   page->stalls.fetch_add(1, std::memory_order_relaxed);
@@ -42,7 +52,8 @@ size_t RingBytes(const HotState& hot) {
   return (size_t{hot.ring_mask} + 1) * kRingSlotBytes;
 }
 
-// Copies into the ring, around its end.
+// Copies bytes into the ring, in two parts if they cross its end. Payloads use
+// whole slots, so `byte` counts bytes as head counts slots.
 void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
   char* ring = reinterpret_cast<char*>(hot.ring);
   const size_t ring_bytes = RingBytes(hot);
@@ -68,7 +79,8 @@ bool ReserveSlots(HotState& hot, uint32_t slots) {
   const uint64_t end = hot.head + slots;
   ControlPage* page = hot.page;
   const RingRoom room = RoomOf(page);
-  // The collector is woken when this much has come since it last looked.
+  // Wakes the collector when it has a quarter of the ring to read. A wake is a
+  // system call, so fewer are cheaper; a full ring stalls the program.
   const uint64_t wake_slots = room.size / 4;
   uint64_t free_to = room.FreeUpTo();
   if (end > free_to) {
@@ -80,9 +92,11 @@ bool ReserveSlots(HotState& hot, uint32_t slots) {
     free_to = room.FreeUpTo();
   }
   hot.stall.gave_up = false;
-  // Wake the collector once per quarter; the limit brings us back for it.
+  // free_to - size is `tail` as the collector last stored it.
   const uint64_t tail = free_to - room.size;
   if (end - tail >= wake_slots) WakeCollector(page);
+  // The fast path must come back here after an eighth of the ring at the
+  // latest, or at the end of the free slots.
   const uint64_t next_stop = end + wake_slots / 2;
   hot.limit = next_stop < free_to ? next_stop : free_to;
   return true;
@@ -94,6 +108,10 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
   for (size_t i = 0; i < count; ++i) total += pieces[i].bytes;
   const size_t most = RingBytes(hot) / 4;
   if (total > most) total = most;
+  // A payload takes one header slot and its bytes in whole slots, for each
+  // chunk of at most kMaxChunkBytes. `slots` is an upper bound, as the last
+  // slot of each chunk may be partly used. All chunks are reserved together and
+  // published at once, so the collector never sees a part of a definition.
   const size_t chunks =
       total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
   const size_t slots =

@@ -1,6 +1,6 @@
-// The producer's half of the ring: reserve slots, write them, publish. Used by
-// whoever holds the GIL; nothing here allocates, and only a full ring makes a
-// system call.
+// Producer of the event ring: reserves slots, writes them, publishes them. The
+// caller holds the GIL. Nothing here allocates. A system call is made only when
+// the ring is full, or to wake the collector.
 #ifndef PYMEMRUN_TRACER_RING_EVENT_RING_H_
 #define PYMEMRUN_TRACER_RING_EVENT_RING_H_
 
@@ -14,47 +14,50 @@
 
 namespace pymemrun {
 
-// One piece of a definition's payload.
+// A part of the payload of a definition.
 struct Piece {
   const void* data;
   size_t bytes;
 };
 
-// Makes room for `slots` (<= half the ring's) slots from hot.head on. When the
-// ring is full, waits for the collector as the policy says. Returns false when
-// there is no room: the caller drops what it has. Wakes the collector when
-// there is much for it to do.
+// Reserves `slots` slots from hot.head on, at most half of the ring. If the
+// ring is full, waits for the collector, or not, as --on-full says. Returns
+// false if there is no room: the caller then drops its event. Wakes the
+// collector if there is much to read.
 bool ReserveSlots(HotState& hot, uint32_t slots);
 
+// Slot with this index. REQUIRES: it is reserved.
 inline EventSlot& SlotAt(HotState& hot, uint64_t index) {
   return hot.ring[index & hot.ring_mask];
 }
 
-// Makes everything up to `head` the collector's. Pairs with its acquire.
+// Publishes all slots below `head`. Release: pairs with the acquire in
+// RingReader::Look(), so the collector sees complete slots.
 inline void Publish(HotState& hot, uint64_t head) {
   hot.head = head;
   hot.page->head.store(head, std::memory_order_release);
 }
 
+// Writes a state or definition slot.
 inline void PutControl(HotState& hot, uint64_t index, ControlKind kind,
                        uint32_t w1, uint32_t w2, uint32_t w3) {
   SlotAt(hot, index) = EventSlot{
       (kControlWhat << kWhatShift) | static_cast<uint32_t>(kind), w1, w2, w3};
 }
 
-// Writes and publishes a definition or fact; the payload is the pieces one
-// after another. Payloads beyond a quarter of the ring are cut. Returns false
-// when there was no room.
+// Writes and publishes a definition or fact. Its payload is the concatenation
+// of `pieces`, cut at a quarter of the ring. Returns false if there was no
+// room.
 bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
                 const Piece* pieces, size_t count);
 
-// A text in a payload: its length, then its bytes.
+// A text in a payload, written as its length in bytes and its bytes.
 struct PayloadText {
   uint32_t length;
   const char* bytes;
 };
 
-// The same of a payload that is a struct, and behind it at most five texts.
+// The same for a payload that is a struct followed by at most five texts.
 bool PutTexts(HotState& hot, ControlKind kind, uint32_t id, Piece head,
               std::initializer_list<PayloadText> texts);
 template <typename Head>
@@ -63,15 +66,16 @@ bool PutStruct(HotState& hot, ControlKind kind, uint32_t id, const Head& head,
   return PutTexts(hot, kind, id, {&head, sizeof(head)}, texts);
 }
 
-// All ids of the kind are void from here on.
+// Makes all ids of this kind void.
 void PutForget(HotState& hot, ControlKind kind);
 
-// Keeps that a wait for the collector has timed out.
+// Remembers that a wait for the collector timed out.
 void NoteSilence(RingStall* stall, const ControlPage* page);
-// Whether one has, and the collector has shown no sign of life since.
+// Whether a wait timed out, and the heartbeat of the collector has not changed
+// since.
 bool IsSilent(const RingStall& stall, const ControlPage* page);
 
-// Forces the next event onto the slow path.
+// Makes the next event take the slow path, by leaving no slots.
 inline void ForceSlowPath(HotState& hot) { hot.limit = 0; }
 
 }  // namespace pymemrun

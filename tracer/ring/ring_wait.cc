@@ -11,10 +11,13 @@
 namespace pymemrun {
 namespace {
 
+// The longest wait, and the step in which a waiting producer looks for a dead
+// collector, in nanoseconds.
 constexpr uint64_t kMaxStallNs = 2'000'000'000;
 constexpr long kWaitStepNs = 10'000'000;
 
-// Also where it is only about to sleep: then its look at the word comes later.
+// Also works if the collector is only about to sleep: it read the futex word
+// before it announced its sleep, so FUTEX_WAIT finds another value and returns.
 void Wake(ControlPage* page) {
   page->wake_collector.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &page->wake_collector, FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -23,8 +26,10 @@ void Wake(ControlPage* page) {
 }  // namespace
 
 void WakeCollector(ControlPage* page) {
-  // Pairs with the collector's store of collector_sleeps before it looks at
-  // `head` once more: either it sees our head, or we see that it sleeps.
+  // A store followed by a load of another word, on both sides (Dekker). The
+  // collector stores collector_sleeps and then loads `head`; the producer has
+  // stored `head` and now loads collector_sleeps. With a full fence on both
+  // sides at least one of them sees the other's store, so no wake is lost.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const ReplyPage& reply = ReplyOf(page);
   if (reply.collector_sleeps.load(std::memory_order_relaxed) != 0) Wake(page);
@@ -39,6 +44,9 @@ RingWait WaitForRoom(ControlPage* page, const RingRoom& room, uint64_t end) {
     outcome = RingCollectorIsGone(page) ? RingWait::kCollectorGone
                                         : RingWait::kTimedOut;
     if (outcome == RingWait::kCollectorGone || MonotonicNs() >= give_up) break;
+    // The word is read before the room is tested again. If the collector frees
+    // slots in between, it has changed the word, and FUTEX_WAIT returns at
+    // once. The timeout is there for a collector that dies.
     const uint32_t seen = reply.wake_producer.load(std::memory_order_acquire);
     Wake(page);
     outcome = RingWait::kRoom;

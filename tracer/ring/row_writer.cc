@@ -6,7 +6,8 @@
 namespace pymemrun {
 namespace {
 
-// A row and the state before it: thread, number, RSS, clock, stack, call.
+// Slots of a row with all its state: kThread, kNumber, kRss, kClock, kStack,
+// kCall, kCallClock and the row.
 constexpr uint32_t kMaxRowSlots = 8;
 
 void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
@@ -18,7 +19,7 @@ void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
   hot.row_rss_pages = event.rss_pages;
 }
 
-// Returns the next slot's index.
+// Returns the index after the slots it wrote.
 uint64_t PutCall(HotState& hot, uint64_t at, const EndedCall& call) {
   PutControl(hot, at++, ControlKind::kCall, static_cast<uint32_t>(call.events),
              static_cast<uint32_t>(call.events >> 32),
@@ -48,11 +49,14 @@ void FlushLoss(HotState& hot) {
 
 void PutRow(HotState& hot, const RawEvent& event, const RowExtras& extras) {
   ++hot.rows_offered;
-  if ((event.what_and_code & kIdMask) == 0) {  // its code found no room
+  if ((event.what_and_code & kIdMask) == 0) {  // its code has no definition
     CountLoss(hot, event.number);
     return;
   }
   if (hot.loss.rows != 0) FlushLoss(hot);
+  // All slots of a row are reserved together and published at once. So the
+  // collector never sees state without its row. The state in hot.row_* changes
+  // only with slots that were published; a dropped row leaves it unchanged.
   if (!ReserveSlots(hot, kMaxRowSlots)) {
     CountLoss(hot, event.number);
     return;

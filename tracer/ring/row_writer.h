@@ -1,5 +1,5 @@
-// Puts rows into the ring together with the state they change: thread, number,
-// RSS, clock, stack. GIL held.
+// Writes rows into the event ring, each with the state that it changes: thread,
+// number, RSS, clock, stack. All functions need the GIL.
 #ifndef PYMEMRUN_TRACER_RING_ROW_WRITER_H_
 #define PYMEMRUN_TRACER_RING_ROW_WRITER_H_
 
@@ -10,7 +10,7 @@
 
 namespace pymemrun {
 
-// One event as the hook saw it, before anything is decided about it.
+// An event as the hook saw it, before it is decided whether to log it.
 struct RawEvent {
   uint64_t number;
   uint64_t stamp;
@@ -24,30 +24,30 @@ struct RawEvent {
 
 // The call that a RETURN ends.
 struct EndedCall {
-  uint64_t events;  // how many events before it its CALL was; 0: not known
+  uint64_t events;  // number of events since its CALL; 0: not known
   uint64_t stamp;   // of the CALL
   int32_t growth_pages;
 };
 
-// A time stamp this far from the previous row's, or before it, takes a slot of
-// its own.
+// A time stamp that is this much later than that of the previous row, or
+// earlier, gets a kClock slot.
 inline constexpr uint64_t kClockStep = uint64_t{1} << 31;
 
-// What is known of a row besides.
+// Optional facts of a row.
 struct RowExtras {
   bool context = false;
-  uint32_t stack = 0;  // 0: none
+  uint32_t stack = 0;  // id; 0: no stack
   EndedCall call = {};
 };
 
-// Writes and publishes the row. Counts it as dropped when there is no room.
+// Writes and publishes the row. Without room, counts it as dropped.
 void PutRow(HotState& hot, const RawEvent& event, const RowExtras& extras);
 
-// Tells the collector how many rows were lost, once there is room again or at
+// Reports lost rows to the collector. Called once there is room again, and at
 // the end.
 void FlushLoss(HotState& hot);
 
-// Counts one row that found no room.
+// Counts one dropped row.
 void CountLoss(HotState& hot, uint64_t number);
 
 }  // namespace pymemrun

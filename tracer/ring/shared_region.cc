@@ -13,9 +13,9 @@
 namespace pymemrun {
 namespace {
 
-size_t g_region_bytes = 0;  // mapped, of the region
+size_t g_region_bytes = 0;  // mapped bytes of the region
 
-// Closes what it holds when it goes, and leaves errno as it is.
+// Closes a descriptor on destruction, and keeps errno.
 struct Descriptor {
   int fd = -1;
   ~Descriptor() {
@@ -30,7 +30,8 @@ struct Descriptor {
   }
 };
 
-// Memory of a size that nobody can change: who maps it never finds it shorter.
+// Creates a memfd whose size is sealed: a process that maps it can never get
+// SIGBUS from a shorter file.
 int MakeFile(const char* name, size_t bytes) {
   Descriptor file = {memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (file.fd < 0 || ftruncate(file.fd, static_cast<off_t>(bytes)) != 0) {
@@ -40,15 +41,17 @@ int MakeFile(const char* name, size_t bytes) {
   return file.Release();
 }
 
-// Another descriptor of the file, which only reads. Through the file's own one
-// a mapping for reading could be made writable later.
+// Returns a second, read-only descriptor of the file. With the first one, a
+// read-only mapping could be made writable by mprotect().
 int OpenForReading(int fd) {
   char path[64];
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-// Both pieces side by side; nullptr, errno set, where there is no room.
+// Maps both pieces side by side, so that ReplyOf() is a constant offset.
+// Reserves the address range first, then maps the files over it. Returns
+// nullptr with errno set on failure.
 ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
   void* place = mmap(nullptr, kReplyBytes + region_bytes, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,6 +76,8 @@ size_t EventRingBytes(const ControlPage& page) {
   return size_t{RingSlots(page)} * kRingSlotBytes;
 }
 
+// Touches what the hooks use first, so that it does not fault during events and
+// is in the RSS from the start.
 void TouchWhatIsEarly(ControlPage* page) {
   const auto* const bytes =
       reinterpret_cast<const volatile char*>(&ReplyOf(page));
@@ -103,7 +108,7 @@ ControlPage* SharedRegion::Create(bool side_ring, RingSizes sizes,
   Descriptor reply = {MakeFile("pymemrun-ring-reply", kReplyBytes)};
   if (reply.fd < 0) return nullptr;
   const Descriptor reads = {OpenForReading(reply.fd)};
-  // Nobody opens it again.
+  // Mode 0: the program cannot open the file again by /proc/self/fd.
   if (reads.fd < 0 || fchmod(reply.fd, 0) != 0) return nullptr;
   ControlPage* page = MapBoth(reads.fd, region.fd, bytes);
   if (page == nullptr) return nullptr;
@@ -120,7 +125,7 @@ ControlPage* SharedRegion::Create(bool side_ring, RingSizes sizes,
 
 bool SharedRegion::KeepToOurselves(ControlPage* page) {
   TouchWhatIsEarly(page);
-  // Both are mapped side by side.
+  // One call for both, as they are mapped side by side.
   void* const begin = const_cast<ReplyPage*>(&ReplyOf(page));
   return madvise(begin, mapped_bytes(), MADV_DONTFORK) == 0;
 }

@@ -1,6 +1,5 @@
-// The memory that the traced process and the collector share, as the traced
-// process makes and maps it: ReplyPage, then right behind it ControlPage with
-// the rings (tracer/ring_layout.h).
+// The shared memory as the traced process makes and maps it: ReplyPage, and
+// directly behind it ControlPage with the rings (tracer/wire/ring_layout.h).
 #ifndef PYMEMRUN_TRACER_RING_SHARED_REGION_H_
 #define PYMEMRUN_TRACER_RING_SHARED_REGION_H_
 
@@ -10,38 +9,39 @@
 
 namespace pymemrun {
 
-// Close-on-exec descriptors of the two pieces, for the collector.
+// Descriptors of the two pieces, for the collector. Close-on-exec.
 struct RegionFds {
   int region = -1;
-  int reply = -1;  // the only one by which the reply can be written
+  int reply = -1;  // the only writable descriptor of the reply
 };
 
 class SharedRegion {
  public:
-  // Makes and maps both pieces, the region with the side ring or without; its
-  // rings are of those sizes or, where files may not be as large, small.
-  // On success returns it and sets *fds, which are the caller's. On failure
-  // returns nullptr, errno tells why. What is mapped stays.
+  // Makes and maps both pieces, the region with or without the side ring. If
+  // the file size limit is too low for `sizes`, makes small rings. Returns the
+  // control page and sets *fds, which the caller must close. Returns nullptr
+  // with errno set on failure. The mapping stays until the process ends.
   //
-  // The reply is mapped through a descriptor that reads: no later call can make
-  // that mapping writable. Neither piece can change its size.
+  // The reply is mapped through a read-only descriptor, so no later call can
+  // make that mapping writable. Neither piece can change its size.
   static ControlPage* Create(bool side_ring, RingSizes sizes, RegionFds* fds);
 
-  // A forked child has no use for it and must not count it as its memory.
-  // False, errno set, when it cannot be kept from children. Touches all but the
-  // event ring.
+  // Hides the mapping from forked children, which do not use it and must not
+  // count it as their memory. Touches everything except the event ring. Returns
+  // false with errno set on failure.
   static bool KeepToOurselves(ControlPage* page);
-  // Forked children have its ChildCounts, all the same. Returns whether they
-  // do: not so where pages are large.
+  // Shares the page of ChildCounts with forked children. Returns false where
+  // pages are too large for that.
   static bool ShareChildCounts(ControlPage* page);
 
-  // Before the first event, one of these has the event ring's pages mapped.
-  // Makes them.
+  // Makes and maps the pages of the event ring. Call this or MapEventRing()
+  // before the first event.
   static void TouchEventRing(ControlPage* page);
-  // The collector has made them meanwhile, or the call makes those missing.
+  // The same, if the collector may have made the pages already: maps them, and
+  // makes missing ones.
   static void MapEventRing(ControlPage* page);
 
-  // From ReplyOf() on.
+  // Size of the whole mapping in bytes, from ReplyOf() on.
   static size_t mapped_bytes();
 };
 

@@ -10,13 +10,15 @@
 namespace pymemrun {
 namespace {
 
-// Items that this thread has begun and not committed: while there is one, a
-// handler that interrupts it must not wait for the collector, who waits for it.
+// Number of items that this thread has begun and not committed. A signal
+// handler may interrupt an item of its own thread. It must not wait for room
+// then: the collector waits for the interrupted item, so neither would
+// continue. t_items_open == 1 in MayWait() means: only the new item.
 constinit thread_local uint32_t t_items_open = 0;
 
 constinit thread_local uint32_t t_native_id = 0;
 
-// A place that is held for what may come says nothing by itself.
+// kNothing carries no data, so its loss is not counted.
 void CountDropped(ControlPage* page, SideKind kind) {
   if (kind == SideKind::kNothing) return;
   page->side_dropped[static_cast<uint32_t>(PartyOf(kind))].fetch_add(
@@ -28,7 +30,7 @@ bool MayWait(const ControlPage& page, const std::atomic<bool>& gave_up) {
          !gave_up.load(std::memory_order_relaxed);
 }
 
-// Whether there is room up to `end` now, or was after a wait.
+// Returns whether there is room up to `end`, at once or after a wait.
 bool MakeRoom(ControlPage* page, uint64_t end, std::atomic<bool>* gave_up) {
   const RingRoom room = {&ReplyOf(page).side_tail, SideCells(*page)};
   if (end <= room.FreeUpTo()) {
@@ -74,6 +76,12 @@ void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
   ++t_items_open;
   const uint32_t cells = static_cast<uint32_t>(
       1 + (payload_bytes + kSidePayloadBytes - 1) / kSidePayloadBytes);
+  // Relaxed is enough for side_head: it only divides cells among producers. The
+  // contents are ordered by each cell's sequence.
+  //
+  // Room is checked before the exchange, so cells are never reserved over
+  // unread ones. If another producer was faster, `index` has its new value, and
+  // the check is repeated.
   uint64_t index = page_->side_head.load(std::memory_order_relaxed);
   do {
     if (!MakeRoom(page_, index + cells, &SideRing::g_state.gave_up)) {
@@ -84,6 +92,8 @@ void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
                                                    std::memory_order_relaxed));
   index_ = index;
   cells_ = cells;
+  // Marks the item as begun before the caller fills it: if this thread dies
+  // now, the collector knows what was lost, and does not wait for it.
   SideContinued& cell = CellAt(0);
   SideHead& begun = reinterpret_cast<SideHead&>(cell);
   begun.kind = kind;
@@ -91,8 +101,8 @@ void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
   cell.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
   const uint64_t used =
       index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
-  // The collector, which looks by itself every few milliseconds, is woken when
-  // a quarter has come since.
+  // The collector looks by itself every few milliseconds. It is woken early
+  // when a quarter of the ring is used.
   if (used > SideRing::g_state.mask / 4) WakeCollector(page_);
 }
 
@@ -124,7 +134,9 @@ void SideItem::Append(const void* data, size_t bytes) {
 
 void SideItem::Commit() {
   head().cells = cells_;
-  // The head last: whoever sees it sees the others.
+  // The head is committed last. Each store is a release that pairs with the
+  // acquire in SideReader. So a reader that sees the head sees all other cells,
+  // too.
   for (uint32_t i = cells_; i-- > 0;) {
     CellAt(i).sequence.store(index_ + i + 1, std::memory_order_release);
   }

@@ -1,8 +1,7 @@
-// The producers' half of the side ring: what signal handlers and interposed
-// calls tell the collector. Any thread, at any time, in a signal handler too:
-// no lock, no allocation; a handler may interrupt another item being made. A
-// system call is made for a thread's first item, and where the ring fills.
-// Keeps errno.
+// Producers of the side ring: signal handlers and interposed calls. Any thread
+// at any time, also in a signal handler that interrupts another item: no locks
+// and no allocation. Makes a system call for the first item of a thread, and
+// when the ring fills. Keeps errno.
 #ifndef PYMEMRUN_TRACER_RING_SIDE_RING_H_
 #define PYMEMRUN_TRACER_RING_SIDE_RING_H_
 
@@ -16,20 +15,20 @@ namespace pymemrun {
 
 class SideRing {
  public:
-  // Items are taken from here on. `page` begins a region that is mapped whole.
-  // Returns false, errno set, when it cannot be kept from children.
+  // Opens the ring for items. `page` begins the whole mapped region. Returns
+  // false with errno set if the ring cannot be hidden from children.
   static bool Open(ControlPage* page);
-  // None is taken any more.
+  // Closes the ring: later items are ignored.
   static void Close();
-  // In a forked child: the calling thread is another one for the kernel.
+  // In a forked child: forgets the thread id of the parent.
   static void ForgetThread();
 
-  // The region, or null: not open, or a forked child.
-  // Acquire: with it, what was made before Open() is there.
+  // Returns the region, or null if the ring is not open or this is a forked
+  // child. Acquire: the caller sees everything written before Open().
   static ControlPage* page() {
     return g_state.page.load(std::memory_order_acquire);
   }
-  // The most bytes of a definition: one must not fill a small ring.
+  // Largest definition in bytes: it must not fill a small ring.
   static size_t max_definition() {
     const size_t half = (g_state.mask + 1) * kSidePayloadBytes / 2;
     return half < kMaxSideDefinition ? half : kMaxSideDefinition;
@@ -37,48 +36,48 @@ class SideRing {
 
  private:
   friend class SideItem;
-  // A page of its own, which a forked child finds zeroed.
+  // In a separate page that a forked child finds zeroed.
   struct alignas(kOwnPage) State {
     std::atomic<ControlPage*> page;
     SideContinued* cells;
-    uint64_t mask;  // their number - 1
-    // A wait timed out; nobody waits again until there is room.
+    uint64_t mask;  // number of cells - 1
+    // A wait timed out. No thread waits again until there is room.
     std::atomic<bool> gave_up;
   };
   static State g_state;
 };
 
-// The calling thread's number in the kernel.
+// Linux thread id of the calling thread.
 uint32_t NativeThreadId();
 
-// One item under way. The collector waits for what was reserved, and takes
-// nothing behind it, so it is to be committed at once, or after one call that
-// it is held across.
+// One item that is being written. The collector waits for a reserved item and
+// takes nothing after it. So commit it at once, or after the one call that it
+// must enclose.
 class SideItem {
  public:
-  // Reserves an item of `payload_bytes` behind its head. Where the ring is full
-  // it waits as the policy says; without room ok() is false and the item counts
-  // as dropped, unless it is of kNothing. The head has its kind and thread.
+  // Reserves an item with `payload_bytes` after its head. If the ring is full,
+  // waits as --on-full says. Without room ok() is false, and the item counts as
+  // dropped unless it is kNothing. Sets the kind and thread of the head.
   SideItem(SideKind kind, size_t payload_bytes) {
     Reserve(kind, payload_bytes);
   }
-  // Not ok() yet.
+  // Creates an item without a reservation; ok() is false.
   SideItem() = default;
   ~SideItem();
   SideItem(const SideItem&) = delete;
   SideItem& operator=(const SideItem&) = delete;
 
-  // As the first constructor. At most once.
+  // Reserves as the first constructor does. Call it at most once.
   void Reserve(SideKind kind, size_t payload_bytes);
   bool ok() const { return cells_ != 0; }
-  // REQUIRES for all that follows: ok().
-  // The head, to be filled except for `sequence`, `cells` and, unless it
+  // REQUIRES for all methods below: ok().
+  // The head. The caller fills it except `sequence`, `cells` and, unless it
   // changes, `kind`.
   template <typename Head = SideHead>
   Head& head() {
     return static_cast<Head&>(Begin());
   }
-  // Fills the head with what `facts` say.
+  // Copies the fields of `facts` into the head.
   template <typename Head>
   void Fill(const Head& facts) {
     SideHead& to = head();
@@ -89,9 +88,9 @@ class SideItem {
                      static_cast<const SideHead*>(&facts) + 1,
                      kSideCellBytes - sizeof(to));
   }
-  // Appends to the payload, up to what was reserved.
+  // Appends to the payload, up to the reserved size.
   void Append(const void* data, size_t bytes);
-  // Makes it the collector's.
+  // Hands the item to the collector.
   void Commit();
 
  private:

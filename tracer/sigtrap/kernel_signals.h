@@ -1,5 +1,6 @@
-// SIGTRAP as the kernel has it, beside what the program sees of it: the real
-// mask, the real queue. Async-signal-safe; errno is the last call's.
+// SIGTRAP as the kernel sees it: the real mask and the real queue, unlike the
+// virtual ones of the program. By system calls, so the interposed functions are
+// not involved. Async-signal-safe; functions may change errno.
 #ifndef PYMEMRUN_TRACER_SIGTRAP_KERNEL_SIGNALS_H_
 #define PYMEMRUN_TRACER_SIGTRAP_KERNEL_SIGNALS_H_
 
@@ -14,7 +15,7 @@
 
 namespace pymemrun {
 
-// A signal mask as the kernel has it: sigset_t's first word.
+// A signal mask as the kernel stores it: the first word of sigset_t.
 using KernelMask = uint64_t;
 inline constexpr KernelMask kTrapBit = KernelMask{1} << (SIGTRAP - 1);
 
@@ -28,7 +29,7 @@ inline void SetFirstWord(sigset_t* set, KernelMask mask) {
   memcpy(set, &mask, sizeof(mask));
 }
 
-// Changes the thread's real mask; returns what it was.
+// Changes the real mask of the thread. Returns the previous one.
 inline KernelMask ChangeRealMask(int how, KernelMask mask) {
   KernelMask was = 0;
   syscall(SYS_rt_sigprocmask, how, &mask, &was, sizeof(mask));
@@ -39,8 +40,8 @@ inline bool TrapIsReallyBlocked() {
   return (ChangeRealMask(SIG_BLOCK, 0) & kTrapBit) != 0;
 }
 
-// Really blocks SIGTRAP on this thread while it lives. A page signal meanwhile
-// comes late, at the end.
+// Blocks SIGTRAP on this thread for its lifetime. A page signal in this time
+// arrives late, at the end.
 class TrapBlock {
  public:
   TrapBlock() : was_(ChangeRealMask(SIG_BLOCK, kTrapBit)) {}
@@ -57,8 +58,8 @@ class TrapBlock {
 
 inline pid_t ThreadNumber() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-// Sends the thread a SIGTRAP with just that information. Returns whether there
-// is such a thread in this process.
+// Sends a SIGTRAP with this information to a thread. Returns whether this
+// process has such a thread.
 inline bool SendTrapTo(pid_t thread, const siginfo_t& info) {
   return syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGTRAP, &info) == 0;
 }
@@ -67,8 +68,8 @@ inline void SendTrapToSelf(const siginfo_t& info) {
   SendTrapTo(ThreadNumber(), info);
 }
 
-// Takes a SIGTRAP that is really pending for this thread. REQUIRES: it is
-// really blocked.
+// Removes a SIGTRAP that is really pending for this thread. Returns whether
+// there was one. REQUIRES: it is really blocked.
 inline bool TakeRealTrap(siginfo_t* info) {
   const KernelMask mask = kTrapBit;
   const timespec now = {};

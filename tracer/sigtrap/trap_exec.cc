@@ -14,8 +14,12 @@
 namespace pymemrun {
 namespace {
 
+// Number of TrapForSpawn with SIG_IGN installed now; the last one restores the
+// handler.
 std::atomic<uint32_t> g_spawns_ignoring;
 
+// Reads the text, so that its pages are resident and exec takes no page fault
+// there.
 void Touch(const char* text) {
   if (text == nullptr) return;
   for (const volatile char* at = text; *at != '\0';) ++at;
@@ -26,19 +30,21 @@ void TouchAll(char* const* texts) {
   for (; *texts != nullptr; ++texts) Touch(*texts);
 }
 
+// Whether the process has one thread: a task directory has the links ".", ".."
+// and one per thread.
 bool IsOnlyThread() {
   struct stat folder;
   return stat("/proc/self/task", &folder) == 0 && folder.st_nlink == 3;
 }
 
-// Of the program's signals that are really pending here, at most one is for the
-// thread and one for the process.
+// Really pending signals of the program: at most one for the thread and one for
+// the process.
 struct ProgramsTraps {
   siginfo_t info[2];
   int count = 0;
 };
 
-// Takes what is really pending; page signals are dropped. REQUIRES: SIGTRAP is
+// Removes really pending signals; drops page signals. REQUIRES: SIGTRAP is
 // really blocked.
 void TakeRealTraps(ProgramsTraps* traps) {
   siginfo_t info;
@@ -51,12 +57,13 @@ void TakeRealTraps(ProgramsTraps* traps) {
   }
 }
 
-// What is pending becomes so really, which lasts beyond exec.
+// Makes virtually pending signals really pending; they survive exec.
 void MakePendingReal() {
   siginfo_t info;
   const bool only = IsOnlyThread();
   while (TrapMask::Take(&info)) {
-    // With other threads the kernel would give it to one of them.
+    // With several threads the kernel could give a signal for the process to
+    // another one, so it is sent to this thread.
     if (only && !IsForThread(info)) {
       syscall(SYS_rt_sigqueueinfo, getpid(), SIGTRAP, &info);
     } else {
@@ -69,7 +76,7 @@ void MakePendingReal() {
 
 TrapForExec::TrapForExec(const char* path, char* const* argv,
                          char* const* envp) {
-  if (!TrapSignal::owned()) return;  // maybe too early to ask for errno
+  if (!TrapSignal::owned()) return;  // errno may not be usable yet
   const int saved = errno;
   if (TrapState::IsVirtual()) {
     active_ = true;
@@ -78,9 +85,9 @@ TrapForExec::TrapForExec(const char* path, char* const* argv,
   errno = saved;
 }
 
-// A page signal that is pending, or caused by the system call itself, would
-// reach the new program: so there are no more. Should the main thread not hear,
-// the call finds at least all that it reads in memory.
+// A page signal that is pending, or caused by exec itself, would kill the new
+// program. So the events are disabled first. If the main thread does not
+// respond, everything that exec reads is touched, so that it causes no faults.
 void TrapForExec::StopPageSignals(const char* path, char* const* argv,
                                   char* const* envp) {
   events_stopped_ = TrapState::events();
@@ -139,7 +146,7 @@ TrapForSpawn::TrapForSpawn() {
 }
 
 TrapForSpawn::~TrapForSpawn() {
-  if (!ignored_ && !blocked_) return;  // maybe too early to ask for errno
+  if (!ignored_ && !blocked_) return;  // errno may not be usable yet
   const int saved = errno;
   if (ignored_ && g_spawns_ignoring.fetch_sub(1) == 1) {
     TrapState::InstallHandler();

@@ -1,5 +1,6 @@
-// SIGTRAP as a new program is to find it: ignored or blocked if this one has it
-// so, and no page signal pending, which would kill it. See trap_signal.h.
+// SIGTRAP at an exec: the new program finds it ignored or blocked if this
+// program sees it so, and no page signal is pending, which would kill the new
+// program. See trap_signal.h.
 #ifndef PYMEMRUN_TRACER_SIGTRAP_TRAP_EXEC_H_
 #define PYMEMRUN_TRACER_SIGTRAP_TRAP_EXEC_H_
 
@@ -7,13 +8,13 @@
 
 namespace pymemrun {
 
-// Around an exec of this process: what is virtual is real while this lives, on
-// this thread, so only the call itself may come meanwhile. When it comes back,
-// having failed, all is as before. Does nothing where SIGTRAP is not ours, and
-// only what TrapState::IsVirtual() does in a child. Does not allocate.
+// Encloses an exec of this process. While it exists, virtual state is real on
+// this thread, and only the call itself may run. If exec fails and returns, the
+// destructor restores everything. Does nothing if the tracer does not own
+// SIGTRAP; in a child only what TrapState::IsVirtual() does. Does not allocate.
 class TrapForExec {
  public:
-  // The strings that exec is to read, each possibly null.
+  // The strings that exec will read; each may be null.
   TrapForExec(const char* path, char* const* argv, char* const* envp);
   ~TrapForExec();
   TrapForExec(const TrapForExec&) = delete;
@@ -29,9 +30,9 @@ class TrapForExec {
   bool was_blocked_ = false;
 };
 
-// Around a libc function that makes a child that execs: the child has SIGTRAP
-// as the program sees it. Page signals come late meanwhile if it is blocked,
-// and do not come at all if it is ignored.
+// Encloses a libc function that makes a child which execs (posix_spawn). The
+// child gets SIGTRAP as the program sees it. Meanwhile page signals are late if
+// it is blocked, and lost if it is ignored.
 class TrapForSpawn {
  public:
   TrapForSpawn();

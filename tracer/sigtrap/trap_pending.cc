@@ -14,32 +14,41 @@
 namespace pymemrun {
 namespace {
 
-// Threads that have SIGTRAP blocked, or wait for it, as `number | standing`.
+// Threads that have SIGTRAP blocked or wait for it, as `thread id | kBlocked |
+// kWaiting`; 0: free. This table stands for the masks that the kernel would
+// look at to choose a thread for a signal of the process. If it is full,
+// g_untold is set, and OpenThread() does not guess.
 constexpr uint32_t kPlaces = 256;
 constexpr uint64_t kBlocked = uint64_t{1} << 32;
 constexpr uint64_t kWaiting = uint64_t{1} << 33;
 std::atomic<uint64_t> g_threads[kPlaces];
-std::atomic<bool> g_untold;  // a thread found no place
+std::atomic<bool> g_untold;  // a thread had no free entry
 
-std::atomic<uint32_t> g_drops;  // how often what was pending has been dropped
+std::atomic<uint32_t> g_drops;  // number of calls of DropPending()
 PendingTrap g_of_process;
 
 struct ThreadMask {
   bool blocked;
   bool waiting;
-  uint32_t place;  // in g_threads, + 1; 0: none
+  uint32_t place;  // 1 + index in g_threads; 0: no entry
   PendingTrap pending;
 };
 constinit thread_local ThreadMask t_mask = {};
 
+// States of PendingTrap. kBusy is a lock that no caller waits for: Put() and
+// Take() give up when another thread, or the interrupted code of their own
+// thread, is at work.
 constexpr uint32_t kEmpty = 0, kBusy = 1, kFull = 2;
 
-// Threads end without a word.
+// Whether an entry belongs to a thread that has ended. Threads do not remove
+// their entries.
 bool IsOfNoThread(uint64_t place) {
   const pid_t thread = static_cast<pid_t>(place);
   return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
 }
 
+// Returns 1 + the index of a new entry, or 0. First looks for a free entry,
+// then for one of an ended thread, which takes a system call each.
 uint32_t FreePlace() {
   for (const bool look_closer : {false, true}) {
     for (uint32_t i = 0; i < kPlaces; ++i) {
@@ -52,7 +61,7 @@ uint32_t FreePlace() {
   return 0;
 }
 
-// A thread that waits for the signal, other than the caller.
+// Returns a thread that waits for the signal, other than the caller, or 0.
 pid_t Waiter(pid_t self) {
   for (const std::atomic<uint64_t>& thread : g_threads) {
     const uint64_t seen = thread.load();
@@ -72,7 +81,7 @@ bool HasItBlocked(pid_t number) {
   return false;
 }
 
-// The number that a name spells; 0 for other names.
+// Returns the number in a name, or 0 for other names.
 pid_t Number(const char* name) {
   pid_t number = 0;
   for (; *name >= '0' && *name <= '9'; ++name)
@@ -80,7 +89,8 @@ pid_t Number(const char* name) {
   return *name == '\0' ? number : 0;
 }
 
-// A thread that has the signal open, among those that `entries` name.
+// Returns a thread in `entries` of /proc/self/task that has the signal
+// unblocked, or 0.
 pid_t OpenAmong(const char* entries, int64_t bytes, pid_t self) {
   for (int64_t at = 0; at < bytes;) {
     const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
@@ -91,6 +101,8 @@ pid_t OpenAmong(const char* entries, int64_t bytes, pid_t self) {
   return 0;
 }
 
+// Returns a thread that has the signal unblocked, or 0. Reads the directory by
+// system calls: opendir() allocates, and is not async-signal-safe.
 pid_t OpenThread(pid_t self) {
   if (g_untold.load()) return 0;
   const int folder =
@@ -108,8 +120,9 @@ pid_t OpenThread(pid_t self) {
   return found;
 }
 
-// What tells a thread that a signal for the process is there to be taken: the
-// signal itself may be sent to oneself only.
+// A nudge: tells a thread that a signal for the process can be taken. The
+// signal itself cannot be forwarded: the kernel lets a thread send such a
+// siginfo only to itself.
 siginfo_t Nudge() {
   siginfo_t nudge = {};
   nudge.si_signo = SIGTRAP;
@@ -125,6 +138,8 @@ bool IsForThread(const siginfo_t& info) {
   return info.si_code == SI_TKILL || info.si_code > 0;
 }
 
+// A signal whose age_ is not g_drops was dropped. So DropPending() is one
+// addition, and needs no list of the signals of all threads.
 void PendingTrap::Put(const siginfo_t& info) {
   uint32_t seen = state_.load(std::memory_order_acquire);
   if (seen == kBusy || any()) return;
@@ -149,7 +164,7 @@ bool PendingTrap::any() const {
 
 bool TrapMask::blocked() { return t_mask.blocked; }
 
-// Puts this thread's standing where others look.
+// Updates the entry of this thread in g_threads.
 void TrapMask::Tell() {
   ThreadMask& mask = t_mask;
   const bool anything = mask.blocked || mask.waiting;
@@ -180,6 +195,8 @@ void TrapMask::SetWaiting(bool waiting) {
   Tell();
 }
 
+// Nudges a thread that can take the pending signal of the process. At most
+// eight tries, because the chosen thread may have ended.
 void TrapMask::Offer() {
   const pid_t self = ThreadNumber();
   for (int tries = 0; tries < 8 && g_of_process.any(); ++tries) {
@@ -197,8 +214,9 @@ bool TrapMask::IsNudge(const siginfo_t& info) {
 void TrapMask::Keep(const siginfo_t& info) {
   if (IsNudge(info)) return Offer();
   if (IsForThread(info)) return t_mask.pending.Put(info);
-  // Put down first: a thread that opens the signal either is seen here, or sees
-  // it.
+  // The signal is stored before a thread is chosen. A thread that unblocks
+  // SIGTRAP publishes that in g_threads and then looks for pending signals. So
+  // either it is found here, or it finds the signal.
   g_of_process.Put(info);
   Offer();
 }

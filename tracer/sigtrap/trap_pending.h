@@ -1,7 +1,7 @@
-// SIGTRAPs of the program's that wait because it has the signal blocked, as it
-// sees it: for a thread, or for whichever thread will take it. A signal for the
-// process goes to a thread that waits for it, or has it open, as the kernel
-// would choose. Async-signal-safe; no locks.
+// Pending SIGTRAPs of the program: it has the signal blocked, as it sees it. A
+// signal may be pending for one thread or for the process. One for the process
+// goes to a thread that waits for it or has it unblocked, as the kernel would
+// choose. Async-signal-safe, without locks.
 #ifndef PYMEMRUN_TRACER_SIGTRAP_TRAP_PENDING_H_
 #define PYMEMRUN_TRACER_SIGTRAP_TRAP_PENDING_H_
 
@@ -13,49 +13,54 @@
 
 namespace pymemrun {
 
-// Room for one signal: a second of the same number is dropped, as the kernel
-// does.
+// Room for one signal. A second one is dropped, as the kernel does for standard
+// signals.
 class PendingTrap {
  public:
+  // Keeps the signal, unless one is pending already.
   void Put(const siginfo_t& info);
+  // Removes the pending signal. Returns false without one.
   bool Take(siginfo_t* info);
   bool any() const;
   void Clear() { state_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint32_t> state_ = 0;
-  uint32_t age_ = 0;  // how often pending ones had been dropped before
+  uint32_t age_ = 0;  // value of g_drops when it was put
   siginfo_t info_ = {};
 };
 
-// Whether the signal was sent to a thread: it says so only by how it was sent.
+// Whether the signal was sent to a thread and not to the process. Only si_code
+// tells this.
 bool IsForThread(const siginfo_t& info);
 
 class TrapMask {
  public:
-  // Whether this thread has SIGTRAP blocked, as the program sees it.
+  // Whether the calling thread has SIGTRAP blocked, as the program sees it.
   static bool blocked();
-  // Blocks it, or opens it; what was pending is then sent to this thread.
+  // Blocks or unblocks SIGTRAP. Unblocking sends pending signals to this
+  // thread.
   static void Set(bool blocked);
-  // The same, but what is pending stays.
+  // The same, without sending pending signals.
   static void SetOnly(bool blocked);
 
-  // Keeps a signal that came while it was blocked here.
+  // Keeps a signal that arrived while it was blocked here.
   static void Keep(const siginfo_t& info);
-  // Takes the one that is pending for this thread, or else for the process.
+  // Removes the signal that is pending for this thread, or else a signal for
+  // the process. Returns false without a pending signal.
   static bool Take(siginfo_t* info);
   static bool TakeOfProcess(siginfo_t* info);
-  // Whether this is only to say that there is one pending for the process.
+  // Whether the signal only announces a pending signal of the process.
   static bool IsNudge(const siginfo_t& info);
   static bool pending();
-  // All that is pending, on whatever thread, is dropped.
+  // Drops all pending signals of all threads.
   static void DropPending();
 
-  // Tells other threads that this one waits for SIGTRAP. REQUIRES: it is really
-  // blocked.
+  // Tells other threads whether this one waits for SIGTRAP (sigwait). REQUIRES:
+  // it is really blocked.
   static void SetWaiting(bool waiting);
 
-  // In a forked child: nothing is pending, nothing is blocked.
+  // In a forked child: nothing is pending or blocked.
   static void Forget();
 
  private:

@@ -16,8 +16,11 @@
 namespace pymemrun {
 namespace {
 
-// Actions, each in a place that is used again only kActions changes later: so
-// they are read without a lock, which a handler could not take.
+// Stored actions. A handler reads the current action and may not take a lock,
+// which its own thread may hold. So actions are immutable entries of a ring:
+// Store() writes the next entry, then g_current is set to its number. An entry
+// is reused only kActions changes later. Current() reads an entry and then
+// checks that it cannot have been reused meanwhile, as a seqlock does.
 constexpr uint32_t kActions = 64;
 struct StoredAction {
   std::atomic<void*> handler;
@@ -25,40 +28,42 @@ struct StoredAction {
   std::atomic<KernelMask> mask;
 };
 StoredAction g_actions[kActions];
-std::atomic<uint32_t> g_next;     // number of the action stored next
-std::atomic<uint32_t> g_current;  // of the one that holds
+std::atomic<uint32_t> g_next;     // number of the last action stored
+std::atomic<uint32_t> g_current;  // number of the current action
 
-// Where to go on a page signal. Filled before our handler is installed.
+// Called for page signals. Set before the handler is installed.
 TrapSignal::FaultFunction* g_on_fault;
-void (*g_restorer)();  // as libc's sigaction shows it
+void (*g_restorer)();  // sa_restorer as sigaction() of libc returns it
 bool g_heeds_forks;
 
-// On a page of its own, which a forked child finds zeroed.
+// On a separate page that a forked child finds zeroed. So pid tells the owner,
+// a vfork child and a forked child apart.
 struct alignas(kOwnPage) Owner {
   pid_t pid;
 };
 Owner g_owner;
 
-// The kernel's own flag, which every action has that libc sets on x86.
+// A flag that libc sets in every action on x86.
 #ifdef __x86_64__
 constexpr int kLibcFlags = 0x04000000;  // SA_RESTORER
 #else
 constexpr int kLibcFlags = 0;
 #endif
 
-// The kernel forgets all others.
+// Flags that the kernel keeps; it ignores others.
 constexpr int kKnownFlags = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO |
                             SA_ONSTACK | SA_RESTART | SA_NODEFER |
                             SA_RESETHAND | 0x800 /* SA_EXPOSE_TAGBITS */;
 
-// What another thread asks of the main thread, to whom the events belong: an
-// option of prctl, 0 when it has been done. Its address marks the signal by
-// which it is told.
+// Request of another thread to the main thread, which owns the perf events: an
+// option of prctl, or 0 when it was done. Its address in si_value marks the
+// signal that announces it.
 std::atomic<uint32_t> g_request;
 
 bool SetEvents(int option) { return prctl(option, 0, 0, 0, 0) == 0; }
 
-// Has the main thread do it, if that can be heard within a second.
+// Asks the main thread and waits up to one second. The exchange at the end
+// takes the request back if the main thread did not see it.
 bool AskMainThread(int option) {
   siginfo_t info = {};
   info.si_signo = SIGTRAP;
@@ -81,8 +86,8 @@ bool SetEventsFromHere(int option) {
 uint32_t Store(const TrapAction& action) {
   const uint32_t number = g_next.fetch_add(1) + 1;
   StoredAction& place = g_actions[number % kActions];
-  // Release: who reads one of these sees g_next, too. Pairs with the fence in
-  // Current().
+  // Release: a reader that sees one of these values also sees g_next. Pairs
+  // with the fence in Current().
   place.handler.store(action.handler, std::memory_order_release);
   place.flags.store(action.flags, std::memory_order_release);
   place.mask.store(action.mask, std::memory_order_release);
@@ -96,6 +101,8 @@ TrapAction Stored(uint32_t number) {
           place.mask.load(std::memory_order_relaxed)};
 }
 
+// Returns the current action and its number. Tries again if kActions newer
+// actions were stored while it read.
 TrapAction Current(uint32_t* number) {
   for (;;) {
     *number = g_current.load(std::memory_order_acquire);
@@ -107,8 +114,9 @@ TrapAction Current(uint32_t* number) {
   }
 }
 
-// Calls the program's handler as the kernel would; what it does to masks ends
-// with it, when the kernel restores the interrupted one.
+// Calls the handler of the program as the kernel would, with the mask of its
+// action. Changes of the real mask end with this signal, when the kernel
+// restores the mask of the interrupted code.
 void Call(const TrapAction& action, siginfo_t* info, void* context) {
   KernelMask mask = action.mask;
   if ((action.flags & SA_NODEFER) != 0 && (mask & kTrapBit) == 0) {
@@ -117,7 +125,8 @@ void Call(const TrapAction& action, siginfo_t* info, void* context) {
   if (mask != 0) ChangeRealMask(SIG_BLOCK, mask);
   using Handler = void(int, siginfo_t*, void*);
   reinterpret_cast<Handler*>(action.handler)(SIGTRAP, info, context);
-  // SIGTRAP may be blocked from now on, in the handler's own way.
+  // The handler may have blocked SIGTRAP in uc_sigmask, which takes effect when
+  // it returns. That becomes a virtual mask, too.
   sigset_t* after = &static_cast<ucontext_t*>(context)->uc_sigmask;
   const bool blocked = (FirstWord(after) & kTrapBit) != 0;
   if (!blocked) return TrapMask::SetOnly(false);
@@ -149,10 +158,10 @@ int RealSigaction(int number, const struct sigaction* action,
 
 TrapAction TrapActionOf(const struct sigaction& action) {
   TrapAction result;
-  // sa_handler and sa_sigaction lie in one place.
+  // sa_handler and sa_sigaction are a union.
   memcpy(&result.handler, &action.sa_handler, sizeof(result.handler));
   result.flags = (action.sa_flags & kKnownFlags) | kLibcFlags;
-  // The kernel lets nobody block these.
+  // SIGKILL and SIGSTOP cannot be blocked.
   constexpr KernelMask kNever =
       KernelMask{1} << (SIGKILL - 1) | KernelMask{1} << (SIGSTOP - 1);
   result.mask = FirstWord(&action.sa_mask) & ~kNever;
@@ -210,8 +219,9 @@ bool TrapState::IsVirtualSlow() {
   return false;
 }
 
-// A vfork child shares our memory, but not what the kernel knows of signals: so
-// only that may change, and it says itself whether it has.
+// Makes the virtual state real in a child, if that was not done yet: the real
+// handler is still OnTrap then. A vfork child shares the memory of its parent,
+// so nothing in memory may change; only the state in the kernel may.
 void TrapState::MakeRealInChild() {
   struct sigaction real;
   const int saved = errno;
@@ -223,7 +233,7 @@ void TrapState::MakeRealInChild() {
     RealSigaction(SIGTRAP, &wanted, nullptr);
     if (TrapMask::blocked()) ChangeRealMask(SIG_BLOCK, kTrapBit);
   }
-  if (g_owner.pid == 0) Forget();  // a forked child: all this is its own
+  if (g_owner.pid == 0) Forget();  // a forked child, with its own memory
   errno = saved;
 }
 
@@ -237,7 +247,7 @@ void TrapState::AfterFork() {
   if (TrapSignal::owned()) MakeRealInChild();
 }
 
-// Really dies by SIGTRAP. Comes back where a debugger will have it so.
+// Lets the process die by SIGTRAP. Returns if a debugger discards the signal.
 void TrapState::Die(const siginfo_t& info) {
   InstallInstead(SIG_DFL);
   SendTrapToSelf(info);
@@ -246,12 +256,15 @@ void TrapState::Die(const siginfo_t& info) {
   InstallHandler();
 }
 
+// The real handler of SIGTRAP.
 void TrapState::OnTrap(int, siginfo_t* info, void* context) {
   const int saved = errno;
   if (TrapSignal::IsPageSignal(info)) {
     g_on_fault(info, context);
     DoRequest(*info);
-    // It takes the place of a nudge that came while it was pending.
+    // Page signals and nudges share the one place that the kernel has for a
+    // pending SIGTRAP. So this page signal may have replaced a nudge: looks for
+    // the signal that the nudge announced.
     siginfo_t taken;
     if (!TrapMask::blocked() && TrapMask::TakeOfProcess(&taken)) {
       OnProgramsTrap(&taken, context);
@@ -262,6 +275,9 @@ void TrapState::OnTrap(int, siginfo_t* info, void* context) {
   errno = saved;
 }
 
+// Handles a SIGTRAP that is not a page signal, as the kernel would without the
+// tracer: requests and nudges first, then keep it (blocked), die (SIG_DFL),
+// ignore it, or call the handler.
 void TrapState::OnProgramsTrap(siginfo_t* info, void* context) {
   if (DoRequest(*info)) return;
   const bool blocked = TrapMask::blocked();
@@ -271,13 +287,15 @@ void TrapState::OnProgramsTrap(siginfo_t* info, void* context) {
     info = &taken;
   }
   if (!IsVirtual()) {
-    // As the kernel will have it when this handler returns.
+    // A child made its state real in IsVirtual(). Sends the signal again, to
+    // the real action, with the real mask from the return of this handler on.
     sigset_t* after = &static_cast<ucontext_t*>(context)->uc_sigmask;
     if (blocked) SetFirstWord(after, FirstWord(after) | kTrapBit);
     return SendTrapToSelf(*info);
   }
   TrapAction action = Action();
-  // The trap of an instruction can be neither blocked nor ignored.
+  // A trap of an instruction (int3, single step) can be neither blocked nor
+  // ignored.
   const bool forced = info->si_code > 0 && info->si_code != kTrapPerf;
   if (blocked && !forced) return TrapMask::Keep(*info);
   if (action.Is(SIG_DFL) || (forced && (blocked || action.Is(SIG_IGN)))) {
@@ -309,7 +327,7 @@ bool TrapSignal::Own(FaultFunction* on_fault) {
     pthread_atfork(nullptr, nullptr, TrapState::AfterFork);
     g_heeds_forks = true;
   }
-  // One that was pending is kept as such.
+  // If one was really pending, it arrives now, and is kept as pending.
   ChangeRealMask(SIG_UNBLOCK, kTrapBit);
   return true;
 }

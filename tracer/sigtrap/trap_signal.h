@@ -1,12 +1,13 @@
-// SIGTRAP, by which the kernel tells a thread of its page faults, shared with
-// the program: the signal is ours, while the program sees the action, the mask
-// and the pending signals that it would have without us. What it sets is
-// *virtual*: kept here, and acted out when a SIGTRAP comes that is not a page
-// signal. The interposed functions (tracer/interposed_signals.cc) read and
-// write it.
+// SIGTRAP, shared between tracer and program. The kernel sends it to a thread
+// for its page faults. The tracer owns the real signal. The program sees the
+// action, the mask and the pending signals that it would have without the
+// tracer. What it sets is *virtual*: stored here, and carried out when a
+// SIGTRAP arrives that is not a page signal. The interposed functions
+// (tracer/interpose/signals.cc) read and write it.
 //
-// In a child, whatever way it was made, no page signals come; there everything
-// virtual is made real, before the first of these functions does anything.
+// Child processes get no page signals, however they were made. In a child all
+// virtual state is made real before the first of these functions does anything
+// else.
 #ifndef PYMEMRUN_TRACER_SIGTRAP_TRAP_SIGNAL_H_
 #define PYMEMRUN_TRACER_SIGTRAP_TRAP_SIGNAL_H_
 
@@ -19,48 +20,49 @@
 
 namespace pymemrun {
 
-// What our perf events have as sig_data: a page signal is a SIGTRAP of the code
-// TRAP_PERF with this.
+// sig_data of the perf events of the tracer. A page signal is a SIGTRAP with
+// code TRAP_PERF and this value.
 inline constexpr uint64_t kPagePerfData = 0x70796d6d;
 
-// si_code of a signal that a perf event sends; older headers lack the name.
+// si_code of a signal from a perf event. Older headers lack the name.
 inline constexpr int kTrapPerf = 6;
 
-// Of siginfo_t, by the kernel's ABI for 64-bit processes; older headers lack
-// the fields.
+// Offsets in siginfo_t, by the kernel's ABI for 64-bit processes. Older headers
+// lack the fields.
 inline constexpr size_t kPerfDataOffset = 24;
 inline constexpr size_t kPerfFlagsOffset = 36;
 static_assert(sizeof(void*) == 8);
 
 class TrapSignal {
  public:
-  // Called on the thread that took the fault, with SIGTRAP blocked and errno
-  // kept. Async-signal-safe; allocates nothing.
+  // Called on the thread that took the fault, with SIGTRAP blocked. errno is
+  // saved and restored around it. Must be async-signal-safe and allocate
+  // nothing.
   using FaultFunction = void(const siginfo_t* info, void* context);
 
-  // From here on page signals go to `on_fault`. What SIGTRAP did before is the
-  // program's virtual action, and whether it was blocked its virtual mask.
-  // Returns false, errno set, and changes nothing, where it cannot be had.
-  // REQUIRES: this is the process's only thread.
+  // Takes over SIGTRAP: page signals go to `on_fault`. The previous action
+  // becomes the virtual action of the program, and the previous mask its
+  // virtual mask. Returns false with errno set, and changes nothing, on
+  // failure. REQUIRES: this is the only thread of the process.
   static bool Own(FaultFunction* on_fault);
 
-  // The program's action and this thread's mask become real, and all calls only
-  // forward again. REQUIRES: no page signals come any more; no other thread has
-  // SIGTRAP blocked.
+  // Gives SIGTRAP back: the action of the program and the mask of this thread
+  // become real, and all calls only forward again. REQUIRES: no more page
+  // signals come, and no other thread has SIGTRAP blocked.
   static void Release();
 
-  // Whether calls may have to do more than to forward: one load.
+  // Whether calls may have to do more than forward. Takes one load.
   static bool owned() { return owned_.load(std::memory_order_relaxed); }
 
-  // Our events send signals from here on; to be told, because an exec that
-  // fails enables them again only where they were. Of any thread but at best of
-  // the main one, to whom they belong: another has to wait until that does it,
-  // and after a second gives up. Return whether it was done.
+  // Enable and disable the perf events of the tracer, and remember it: an exec
+  // that fails enables them again only if they were enabled. The events belong
+  // to the main thread. Another thread asks the main thread, and gives up after
+  // one second. Return whether it was done.
   static bool EnableEvents();
   static bool DisableEvents();
 
-  // Whether the signal is a page signal. In a thread that had SIGTRAP blocked
-  // in truth it comes late, see CameLate.
+  // Whether the signal is a page signal. On a thread that really had SIGTRAP
+  // blocked it arrives late; see CameLate.
   static bool IsPageSignal(const siginfo_t* info) {
     uint64_t data;
     memcpy(&data, reinterpret_cast<const char*>(info) + kPerfDataOffset,
@@ -68,7 +70,7 @@ class TrapSignal {
     return info->si_code == kTrapPerf && data == kPagePerfData;
   }
 
-  // Whether the thread has run on since the fault of this page signal.
+  // Whether the thread has continued since the fault of this page signal.
   static bool CameLate(const siginfo_t* info) {
     uint32_t flags;
     memcpy(&flags, reinterpret_cast<const char*>(info) + kPerfFlagsOffset,

@@ -1,6 +1,6 @@
-// The program's view of SIGTRAP while that is ours: its action, what is pending
-// for the process, and whether the caller is in the process that this is about.
-// For the interposed functions and the handler; see tracer/trap_signal.h.
+// The virtual state of SIGTRAP as the program sees it: its action, its pending
+// signals, and whether the caller is in the process that owns this state. For
+// the interposed functions and the handler; see trap_signal.h.
 #ifndef PYMEMRUN_TRACER_SIGTRAP_TRAP_STATE_H_
 #define PYMEMRUN_TRACER_SIGTRAP_TRAP_STATE_H_
 
@@ -15,9 +15,9 @@
 
 namespace pymemrun {
 
-// The program's action for SIGTRAP.
+// An action of the program for SIGTRAP.
 struct TrapAction {
-  void* handler;  // of either kind, SIG_DFL, SIG_IGN
+  void* handler;  // a function of either kind, SIG_DFL or SIG_IGN
   int flags;
   KernelMask mask;
 
@@ -31,34 +31,36 @@ TrapAction TrapActionOf(const struct sigaction& action);
 
 class TrapState {
  public:
-  // Whether what is asked of SIGTRAP is virtual here. False where all is real:
-  // while SIGTRAP is not ours, and in children, where this makes it so first.
+  // Whether SIGTRAP is virtual here. False while the tracer does not own
+  // SIGTRAP, and in child processes, where the first call makes all virtual
+  // state real.
   static bool IsVirtual() {
     return __builtin_expect(TrapSignal::owned(), 0) && IsVirtualSlow();
   }
 
-  // The program's action now. Async-signal-safe, on any thread.
+  // Returns the current action. Async-signal-safe, on any thread.
   static TrapAction Action();
-  // Sets it, and what goes with it: what is pending is dropped if it is
-  // SIG_IGN. Returns what it was.
+  // Sets the action and returns the previous one. With SIG_IGN pending signals
+  // are dropped, as the kernel does.
   static TrapAction SetAction(const TrapAction& action);
-  // As the kernel does before it calls a handler with SA_RESETHAND. Returns
-  // false if another action has been set meanwhile.
+  // Resets the action to SIG_DFL, as the kernel does for SA_RESETHAND before it
+  // calls the handler. Returns false if the action has changed since `from`.
   static bool ResetAction(const TrapAction& from);
-  // Fills in an action as libc's sigaction would return it.
+  // Converts an action to what sigaction() of libc returns.
   static void Describe(const TrapAction& action, struct sigaction* result);
 
-  // Really: our handler, to restart interrupted calls as the program's action
-  // would; SIG_IGN or SIG_DFL in its place.
+  // Changes the real action: to the handler of the tracer, which restarts
+  // interrupted calls if the action of the program would; or to SIG_IGN or
+  // SIG_DFL.
   static bool InstallHandler();
   static void InstallInstead(void (*special)(int));
 
-  // Whether this only asks the main thread for something. What it is asked for
-  // is then done, and also at any other signal: one that was pending when the
-  // request came has taken its place.
+  // Whether the signal is only a request to the main thread. Carries out a
+  // waiting request at any other signal, too: a pending signal may have taken
+  // the place of the request.
   static bool DoRequest(const siginfo_t& info);
 
-  // Whether our events are enabled.
+  // Whether the perf events are enabled.
   static bool events() { return events_.load(std::memory_order_relaxed); }
 
  private:
@@ -73,7 +75,7 @@ class TrapState {
   static std::atomic<bool> events_;
 };
 
-// libc's sigaction.
+// sigaction() of libc.
 int RealSigaction(int number, const struct sigaction* action,
                   struct sigaction* old);
 

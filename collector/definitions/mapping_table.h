@@ -1,4 +1,4 @@
-// What lies where in the traced process: /proc/PID/maps, by name.
+// Mappings of the traced process: /proc/PID/maps, by name.
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_MAPPING_TABLE_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_MAPPING_TABLE_H_
 
@@ -17,15 +17,14 @@
 
 namespace pymemrun {
 
-// Files that the traced process said it mapped, and until when. The kernel
-// names a mapping only while it is there.
-
 // Addresses [begin, end).
 struct AddressRange {
   uint64_t begin = 0, end = 0;
   bool Has(uint64_t address) const { return begin <= address && address < end; }
 };
 
+// A file mapping that the traced process reported, and its lifetime. The kernel
+// tells the name of a mapping only while it exists.
 struct FileMapping {
   AddressRange at;
   uint32_t name = 0;  // MappingDef.id
@@ -36,12 +35,13 @@ struct FileMapping {
   bool has_left() const { return left_ns != UINT64_MAX; }
 };
 
-// The latest few. Not thread safe. Times are CLOCK_MONOTONIC. Memory and time
-// are bounded, whatever the traced process says.
+// The last kMost file mappings. Times are CLOCK_MONOTONIC in nanoseconds.
+// Memory and time are bounded, whatever the traced process reports. Not
+// thread-safe.
 class FileMappings {
  public:
   static constexpr size_t kMost = 64;
-  // Nothing older waits for its name.
+  // Older events do not wait for their name.
   static constexpr uint64_t kKeptNs = 2000000000;
 
   void Came(const FileMapping& mapping) {
@@ -74,7 +74,7 @@ class FileMappings {
     }
     for (size_t i = 0; i < count; ++i) Add(parts[i]);
   }
-  // The mapping that was there at that time, or null.
+  // Returns the mapping at this address and time, or null.
   const FileMapping* At(uint64_t address, uint64_t time_ns) const {
     for (const FileMapping& file : files_) {
       if (file.at.Has(address) && file.came_ns <= time_ns &&
@@ -91,13 +91,13 @@ class FileMappings {
     files_.push_front(mapping);
   }
 
-  std::deque<FileMapping> files_;  // the latest first
+  std::deque<FileMapping> files_;  // newest first
 };
 
-// As kernels before 4.5 began the names of threads' stacks.
+// Name of thread stacks, as kernels before 4.5 started it.
 inline constexpr absl::string_view kThreadStackName = "[stack of a thread]";
-// The stack size that glibc gives a thread with default attributes, in a
-// process that began with this one's limits.
+// Stack size in bytes that glibc gives a thread with default attributes, in a
+// process that started with the limits of this one.
 uint64_t DefaultThreadStackBytes();
 
 struct Mapping {
@@ -106,59 +106,61 @@ struct Mapping {
   uint32_t name;  // MappingDef.id
   bool executable;
   bool counted;  // its pages are part of RSS
-  bool file;     // of a file on a disk, or the like; not memory that is shared
-  bool gone;     // part was unmapped since: something else may be there now
+  bool file;     // of a file, not of shared memory
+  bool gone;     // part was unmapped: may have been replaced
 };
 
-// Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
-// must outlive it.
+// Finds mappings by address. Writes each name once, as a MappingDef with dense
+// ids. Not thread-safe. `out` must outlive it.
 class MappingTable {
  public:
-  // Keeps /proc/PID/maps open, which goes on meaning that process.
+  // Keeps /proc/PID/maps open, so it always means this process.
   MappingTable(pid_t pid, RecordSink* out);
 
-  // Reads the file again. False: it cannot be read, or says nothing (the
-  // process is gone); then the mappings stay as they were.
+  // Reads the file again. Returns false if it cannot be read or is empty
+  // because the process has ended; the mappings then stay.
   bool Refresh();
-  // The same, of a text as /proc/PID/maps has.
+  // The same with the text of /proc/PID/maps.
   void Parse(absl::string_view maps);
-  // In the order of addresses.
+  // Sorted by address.
   const std::vector<Mapping>& mappings() const { return mappings_; }
 
-  // MappingDef.id of the code at `address`; 0 when it is not known. Looks again
-  // at the file if nothing is known there, every 50 ms on average at most and
-  // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
+  // Returns MappingDef.id of the code at `address`, or 0 if not known. For an
+  // unknown address reads the file again, on average at most every 50 ms, and
+  // up to 20 times in a row, as libraries are loaded in groups. Kernel code is
+  // "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
-  // MappingDef.id of what is mapped at `address`, 0 when it is not known; and
-  // whether that is a file. Both ask the kernel again, also where something was
-  // unmapped since the last look. From Linux 6.11 on they ask for that mapping
-  // alone, before that as CodeAt() does, 40 times at once. Where they may not
-  // ask, or the mapping has gone, memory other than a file's counts as
-  // unchanged. `now_ns`: CLOCK_MONOTONIC, or somewhat before.
+  // Return MappingDef.id of the mapping at `address` (0 if not known), and
+  // whether it is a file. Both ask the kernel again, also after an unmapping.
+  // From Linux 6.11 on they ask for this mapping only; before that they read
+  // the file as CodeAt() does, up to 40 times in a row. If the kernel may not
+  // be asked, or the mapping is gone, memory of non-files counts as unchanged.
+  // `now_ns`: CLOCK_MONOTONIC, or a little earlier.
   uint32_t NameAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).name;
   }
   bool IsFileAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).file;
   }
-  // The process has unmapped, or moved, what lay there, at `time_ns`.
+  // The process unmapped or moved these addresses at `time_ns`.
   void Left(uint64_t address, uint64_t bytes, uint64_t time_ns);
-  // The process has mapped a file there. Others are found by the kernel's word.
+  // The process mapped a file there. Other mappings are found by asking the
+  // kernel.
   void Came(const AddressRange& range, absl::string_view name,
             uint64_t time_ns);
-  // It has moved, or grown, the file that it said to be at `from`.
+  // The process moved or grew the file mapping that it reported at `from`.
   void Moved(uint64_t from, const AddressRange& to, uint64_t time_ns);
 
  private:
-  // How often the kernel may be asked for what is not known.
+  // Limits how often the kernel is asked.
   class Looks {
    public:
-    // Allows one look in `period_ns`. Unused time is kept, up to `kept_ns`.
+    // Allows one look per `period_ns`. Unused time is saved, up to `kept_ns`.
     Looks(uint64_t period_ns, uint64_t kept_ns)
         : period_ns_(period_ns), kept_ns_(kept_ns) {}
     bool MayLook(uint64_t now_ns);
-    // A look took so much CPU time. In the long run looks take a hundredth of
-    // a CPU at most.
+    // A look took this much CPU time. In the long run looks take at most 1 % of
+    // a CPU.
     void Took(uint64_t cpu_ns) { next_ns_ += 100 * cpu_ns; }
 
    private:
@@ -166,8 +168,8 @@ class MappingTable {
     uint64_t next_ns_ = 0;
   };
 
-  // Where nothing was mapped when the kernel was asked last. What came there
-  // before has gone.
+  // Addresses that were not mapped when the kernel was last asked. Whatever was
+  // there before is gone.
   struct Hole {
     uint64_t begin, end, until_ns;
     bool Has(uint64_t address, uint64_t now_ns) const {
@@ -189,11 +191,12 @@ class MappingTable {
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;
-  Mapping hit_ = {};       // of the last call of CodeAt()
-  Mapping data_hit_ = {};  // of DataAt()
+  Mapping hit_ = {};       // last result of CodeAt()
+  Mapping data_hit_ = {};  // last result of DataAt()
   static constexpr uint64_t kLookNs = 50000000;
   Looks looks_{kLookNs, 20 * kLookNs};
-  // More at once: libraries come in groups, and most unknown data is in none.
+  // More in a row: libraries are loaded in groups, and most unknown data is not
+  // in a library.
   Looks data_looks_{kLookNs, 40 * kLookNs};
   // Each takes some microseconds.
   Looks queries_{0, 20 * kLookNs};

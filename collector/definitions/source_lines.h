@@ -1,5 +1,5 @@
-// Hashes of the source lines that a run names. DefinitionTable tells which they
-// are, and the collector when to read.
+// Hashes of the source lines that a run names. DefinitionTable reports the
+// lines, and the collector decides when to read files.
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_SOURCE_LINES_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_SOURCE_LINES_H_
 
@@ -20,18 +20,17 @@
 
 namespace pymemrun {
 
-// Files that the traced program names are opened with the rights of its user:
-// a program that root has started, and that has become another user since, must
-// not have us read for it what it could not read itself.
-
-// Who the traced process is, for its file system. Not thread safe.
+// File system rights of the user of the traced process. Files that the traced
+// program names are opened with these rights: a program started by root that
+// has become another user must not make the collector read files for it. Not
+// thread-safe.
 class TracedUser {
  public:
   explicit TracedUser(pid_t pid) : status_(pid, "status") {}
 
-  // While it lives the calling thread opens files as that user does. The user
-  // is the one of now or, once the process is gone, the last one that was seen.
-  // Where we are not root we have no rights to lay aside.
+  // During its lifetime the calling thread opens files with the rights of that
+  // user: the current one or, once the process is gone, the last one seen. If
+  // the collector is not root, it changes nothing.
   class Rights {
    public:
     explicit Rights(TracedUser* user);
@@ -42,7 +41,7 @@ class TracedUser {
    private:
     uid_t user_before_;
     gid_t group_before_;
-    // Other groups, where they were laid aside.
+    // Supplementary groups, if they were dropped.
     bool has_others_ = false;
     std::vector<gid_t> groups_before_;
   };
@@ -53,47 +52,48 @@ class TracedUser {
   const ProcFile status_;
   uid_t user_ = 0;
   gid_t group_ = 0;
-  std::vector<gid_t> groups_;  // besides
+  std::vector<gid_t> groups_;  // supplementary
 };
 
-// The last of the four numbers behind `label` in /proc/PID/status, for file
-// systems; `otherwise` where no such line is.
+// Returns the last of the four numbers after `label` in /proc/PID/status, the
+// one for file systems; `otherwise` if there is no such line.
 uint32_t LastId(absl::string_view status, absl::string_view label,
                 uint32_t otherwise);
 
-// The numbers behind "Groups:" there; none where the line is cut off.
+// Returns the numbers after "Groups:" there; empty if the line is cut.
 std::vector<gid_t> OtherGroups(absl::string_view status);
 
-// Files are read soon after their first code came, while they are what the
-// program has read. Memory is bounded: beyond the limits files and lines have
-// no hash. Not thread safe.
+// Reads files soon after their first code was seen, when they still are what
+// the program has read. Memory is bounded: beyond the limits files and lines
+// get no hash. Not thread-safe.
 class SourceLines {
  public:
   struct Limits {
     size_t files = 1 << 16;
     size_t codes = 1 << 20;
-    size_t lines = 1 << 18;                // that are named
+    size_t lines = 1 << 18;                // named lines
     size_t read_bytes = size_t{96} << 20;  // of all files
   };
-  // Gives CLOCK_REALTIME.
+  // Returns CLOCK_REALTIME in nanoseconds.
   using Clock = std::function<uint64_t()>;
 
   SourceLines();
   SourceLines(const Limits& limits, Clock realtime_ns);
 
-  // Once, before all else: no file is read before this call. `folder`: of
-  // relative names. `store_text`: the text of lines is kept, too. `traced`:
-  // files are read with the rights of this process's user.
+  // Call it once, before all other methods: no file is read before. `folder` is
+  // that of relative names. `store_text`: keeps the text of lines. `traced`:
+  // files are read with the rights of the user of this process.
   void Start(absl::string_view folder, bool store_text, pid_t traced);
-  // The code of that id, which was not given before, is of this file.
+  // Adds a code object, once for each id, and its file.
   void AddCode(uint32_t code, absl::string_view file);
-  // The run names that line of the code.
+  // The run names this line of the code.
   void AddLine(uint32_t code, uint32_t line) {
     if (line != 0 && code < file_of_.size() && file_of_[code] != 0) {
       Name(file_of_[code], line);
     }
   }
-  // Reads files until so many bytes of them were read. False: none are left.
+  // Reads files until `most_bytes` were read. Returns false if no files are
+  // left.
   bool Read(uint64_t time_us, size_t most_bytes);
   // Writes what was read.
   void Write(RecordSink* out) const;

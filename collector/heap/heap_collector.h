@@ -1,5 +1,5 @@
-// The collector's half of heap events: those of the event ring and those of the
-// side ring, in one order, to the run file's records.
+// Heap events in the collector: those of both rings, in one order, to records
+// of the run file.
 #ifndef PYMEMRUN_COLLECTOR_HEAP_HEAP_COLLECTOR_H_
 #define PYMEMRUN_COLLECTOR_HEAP_HEAP_COLLECTOR_H_
 
@@ -18,18 +18,18 @@
 
 namespace pymemrun {
 
-// Not thread safe. All pointers must outlive it.
+// All pointers must outlive it. Not thread-safe.
 class HeapCollector final : public Source,
                             public SideTaker,
                             public RingMerger::EventTaker {
  public:
   struct Options : SourceParts {
-    RingMerger* merger;      // must know this collector before it drains
-    const HeapRates* rates;  // at the beginning; empty ones are not written
-    bool takes_forks;        // no source of pages does
+    RingMerger* merger;      // set_events() comes before it drains
+    const HeapRates* rates;  // at the start; empty ones are not written
+    bool takes_forks;        // true if there is no page source
   };
   explicit HeapCollector(const Options& options);
-  // Most of it is written at once.
+  // Allocates whole pages, as most of it is written at once.
   static void* operator new(size_t bytes);
   static void operator delete(void* memory);
 
@@ -38,10 +38,9 @@ class HeapCollector final : public Source,
   void NoSlotsBefore(uint64_t now_ns) override;
   void EndRound(uint64_t index, uint64_t looked_ns) override;
 
-  // Consecutive heap slots of the event ring, the first of them at `index`;
-  // `stamp`, `thread` (the file's) and `size_high`, which is the next
-  // allocation's, are what the slots before them stated. Returns size_high for
-  // the next run.
+  // Consecutive heap slots of the event ring, the first at `index`. `stamp`,
+  // `thread` (id in the file) and `size_high` (of the next allocation) are the
+  // state before them. Returns size_high for the next run.
   struct Run {
     const EventSlot* begin;
     const EventSlot* end;
@@ -52,7 +51,7 @@ class HeapCollector final : public Source,
   };
   uint32_t TakeSlots(Run run);
 
-  // What the event ring's stack ids mean has changed.
+  // A raw stack id has a new meaning.
   void ForgetStack(uint32_t raw_stack) {
     known_stacks_[raw_stack & (kKnownStacks - 1)] = {};
   }
@@ -60,7 +59,7 @@ class HeapCollector final : public Source,
 
   void TakeItem(const SideItemView& item, uint32_t stack) override;
 
-  // Writes the events gathered so far.
+  // Writes the events collected so far.
   void WriteBatch();
   void EndBatch(uint64_t now_ns) override;
   void Finish(uint64_t now_ns, bool process_lives) override;
@@ -104,7 +103,7 @@ class HeapCollector final : public Source,
   uint64_t allocations_ = 0;
   uint64_t frees_ = 0;
   uint64_t written_lost_ = 0;
-  absl::optional<uint64_t> finalize_events_;  // that came before
+  absl::optional<uint64_t> finalize_events_;  // number of events before it
 };
 
 }  // namespace pymemrun

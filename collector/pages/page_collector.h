@@ -1,5 +1,5 @@
-// The collector's half of page events: from the kernel's samples, the signals'
-// stacks and the kernel's answers to the run file's records.
+// Page events in the collector: from samples and answers of the kernel and from
+// stacks of signals to records of the run file.
 #ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_COLLECTOR_H_
 #define PYMEMRUN_COLLECTOR_PAGES_PAGE_COLLECTOR_H_
 
@@ -30,14 +30,12 @@
 
 namespace pymemrun {
 
-// How much memory calls can have filled by now: a program may forge such calls,
-// and each page of one takes the collector time.
-
-// Not thread safe.
+// Limits the memory that populating calls can have filled: a program may forge
+// such calls, and each page costs the collector time. Not thread-safe.
 class PopulateBudget {
  public:
-  // Whether so many bytes can have come between the last call and `now_ns`, on
-  // CLOCK_MONOTONIC; they are counted. If not, the call can never have been.
+  // Whether a call can have filled `bytes` since the last call, at `now_ns` of
+  // CLOCK_MONOTONIC; if so, counts them. Otherwise the call was forged.
   bool Take(uint64_t bytes, uint64_t now_ns) {
     const uint64_t passed_ns =
         std::min(now_ns - then_ns_, memory_bytes_ / bytes_per_ns_);
@@ -51,11 +49,10 @@ class PopulateBudget {
     return true;
   }
 
-  uint64_t refused() const { return refused_; }  // calls
+  uint64_t refused() const { return refused_; }  // refused calls
 
  private:
-  // No processor fills memory faster than that, and no call fills more than
-  // there is.
+  // No processor fills memory faster, and no call fills more than there is.
   static constexpr uint64_t kProcessorBytesPerNs = 64;
 
   const uint64_t bytes_per_ns_ =
@@ -68,44 +65,44 @@ class PopulateBudget {
   uint64_t refused_ = 0;
 };
 
-// The source of page events. It empties the side ring itself.
+// The source of page events. It drains the side ring itself.
 class PageCollector final : public Source,
                             public SideTaker,
                             private PageMatcher::Output {
  public:
   struct Options : SourceParts {
     int first_fd;       // the first descriptor of the perf events
-    uint32_t counters;  // ...and how many of them sample
-    uint32_t signals;   // ...and how many only signal, see collector_start.h
-    uint32_t weight;    // one page in so many is recorded; 1: all
+    uint32_t counters;  // number of those that sample
+    uint32_t signals;   // number of those that only signal
+    uint32_t weight;    // pages per recorded page; 1: all
     bool forked;        // the process is a child of a traced one
-    uint64_t seed;      // of the choice
+    uint64_t seed;      // of the random choice
   };
-  // Maps the perf events, and closes their descriptors. All pointers must
+  // Maps the perf events and closes their descriptors. All pointers must
   // outlive the result.
   static absl::StatusOr<std::unique_ptr<PageCollector>> Create(
       const Options& options);
 
   void TakeItem(const SideItemView& item, uint32_t stack) override;
   void Keep(uint64_t now_ns) override { Gather(now_ns); }
-  // Asks what is resident. REQUIRES: options.side was started, and
-  // options.clock.
+  // Scans resident pages. REQUIRES: options.side and options.clock were
+  // started.
   void Start() override;
-  // Empties the rings. Returns how many samples and side ring cells there were.
+  // Drains the rings. Returns the number of samples and side ring cells.
   size_t Round(uint64_t) override { return Drain(MonotonicNs()); }
   size_t Drain(uint64_t now_ns);
   uint32_t longest_nap_us() const override { return longest_nap_us_; }
-  // RSS is another than page events tell, and asking for pages is not due yet.
+  // RSS differs from what page events tell, and a scan is not due yet.
   bool TakeWantsSample() override {
     return std::exchange(rss_has_moved_, false);
   }
   void EndBatch(uint64_t now_ns) override;
-  // Asks what is resident; nothing before matched_ns_ is written any more.
+  // Scans resident pages; nothing before matched_ns_ is written any more.
   void ProgramEnded(uint64_t time_ns) override {
     asked_at_end_ = true;
     AskResidency(std::max(time_ns, matched_ns_));
   }
-  // Asks once more what is resident, while the program waits for us.
+  // Scans once more while the program waits.
   void Finish(uint64_t now_ns, bool process_lives) override;
   void AddToFooter(Footer* footer) const override;
 

@@ -1,6 +1,6 @@
-// Where perf is refused: asks time and again which pages are there, and writes
-// the answers. Nobody sees then who touched a page; the heap's blocks tell who
-// allocated what lies in it.
+// Page source where perf is refused: repeatedly asks the kernel which pages are
+// resident, and writes the answers. The thread that touched a page is not known
+// then; heap blocks tell what was allocated in it.
 #ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_SCANNER_H_
 #define PYMEMRUN_COLLECTOR_PAGES_PAGE_SCANNER_H_
 
@@ -18,40 +18,42 @@
 
 namespace pymemrun {
 
-// When to ask: four times a second while RSS moves, at 2 % of a CPU at most;
-// and where RSS is higher than it ever was at an answer, then at 5 %. Not
-// thread safe.
+// When to scan: four times a second while RSS changes, at most 2 % of a CPU;
+// and when RSS is higher than at all earlier answers, at most 5 %. Not
+// thread-safe.
 class ScanSchedule {
  public:
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
-  // Whether RSS is higher than at all answers, by what matters.
+  // Whether RSS is significantly higher than at all answers.
   bool IsNewHigh(uint64_t rss_bytes) const;
-  // The same of what was found, which took no question: by less.
+  // The same for an answer found without a scan, with a lower threshold.
   bool IsFoundHigh(uint64_t rss_bytes) const;
-  // So high it was meanwhile.
+  // RSS was as high as this.
   void WasHigh(uint64_t rss_bytes) { highest_bytes_ = rss_bytes; }
-  // An answer came, or none did (`rss_bytes` 0). `cpu_ns`: what it took.
+  // A scan has ended; `rss_bytes` 0: it failed. `cpu_ns` is the CPU time it
+  // took.
   void Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
              size_t ranges);
-  // RSS is worth reading from here on.
+  // Time of the next look at RSS.
   uint64_t next_look_ns() const { return next_look_ns_; }
 
  private:
   uint64_t next_look_ns_ = 0;     // for new highs
   uint64_t next_regular_ns_ = 0;  // for the others
   uint64_t rss_bytes_ = 0;        // of the last answer
-  uint64_t highest_bytes_ = 0;    // of all
+  uint64_t highest_bytes_ = 0;    // of all answers
 };
 
-// CollectorProcess owns one when the launch text says so, and calls it from its
+// CollectorProcess owns one if the launch text says so, and calls it from its
 // one thread.
 class PageScanner final : public Source, public SideTaker {
  public:
   // Keeps files of /proc/PID open. All pointers must outlive it.
   explicit PageScanner(const SourceParts& parts);
 
-  // What was resident of a file just before the program gave it back: between
-  // two answers nobody else sees it. It is an answer of its own at new highs.
+  // Takes the pages of a file that were resident just before the program
+  // released them; scans cannot see these. At a new high of RSS this counts as
+  // an answer of its own.
   void TakeItem(const SideItemView& item, uint32_t stack) override;
   void Start() override { Ask(); }
   size_t Round(uint64_t) override {
@@ -61,13 +63,13 @@ class PageScanner final : public Source, public SideTaker {
   void ProgramEnded(uint64_t time_ns) override { AskAsOf(time_ns); }
   void Finish(uint64_t, bool) override { Ask(); }
 
-  // REQUIRES of all that follow: the header is written.
-  // Asks where it is time to, and writes what was taken.
+  // REQUIRES for the methods below: the header is written.
+  // Scans if it is due, and writes what was taken.
   void AskIfDue(uint64_t now_ns);
-  // Asks in any case.
+  // Scans in any case.
   void Ask() { AskAsOf(0); }
-  // And dates the answer to `time_ns`: the program waits since then. 0: to when
-  // it was asked.
+  // Scans, and dates the answer `time_ns`, since when the program has waited.
+  // 0: the time of the scan.
   void AskAsOf(uint64_t time_ns);
 
  private:
@@ -82,13 +84,13 @@ class PageScanner final : public Source, public SideTaker {
 
   const SourceParts parts_;
   ResidencyScan scan_;
-  ResidencyAnswer last_;      // that was written
-  std::vector<Found> found_;  // not looked at yet
-  size_t found_ranges_ = 0;   // of these
+  ResidencyAnswer last_;      // last answer written
+  std::vector<Found> found_;  // not handled yet
+  size_t found_ranges_ = 0;   // in found_
   ProcessStats stats_;
   ScanSchedule schedule_;
   uint64_t next_statm_ns_ = 0;
-  bool asked_at_end_ = false;  // of the program's own code
+  bool asked_at_end_ = false;  // scanned after the program's own code ended
 };
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// The consumer side of the side ring. One reader. The producers are threads of
-// the traced process, and any of them may be killed at any moment.
+// Consumer of the side ring; there is one. The producers are threads of the
+// traced process, and each may be killed at any moment.
 #ifndef PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
 #define PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
 
@@ -16,21 +16,22 @@
 
 namespace pymemrun {
 
-// An item's head, checked, and what follows it.
+// A checked copy of the head of an item, and its payload.
 struct SideItemView : SideAny {
-  absl::string_view payload;  // the continued cells', in one piece
+  absl::string_view payload;  // of the other cells, in one piece
 };
 
-// Not thread safe. `page`, `cells` and `reply` are shared memory that must
-// outlive it. The traced program may write anything over the first two at any
-// time: each head is copied once, and only the copy is looked at.
+// `page`, `cells` and `reply` are shared memory that must outlive it. The
+// traced program may write anything to the first two at any time: each head is
+// copied once, and only the copy is used. Not thread-safe.
 //
-// Order is carried by two pairs of atomics: a cell's `sequence`, stored with
-// release when it is filled and loaded here with acquire; and side_tail, stored
-// with release after the last read and loaded by producers with acquire.
+// Two pairs of atomics order everything. The `sequence` of a cell is stored
+// with release when the cell is filled, and loaded here with acquire. side_tail
+// is stored with release after the last read, and loaded with acquire by
+// producers.
 class SideReader {
  public:
-  // `lives`: whether the traced process has such a thread.
+  // `lives` tells whether the traced process has this thread.
   SideReader(const ControlPage* page, const SideContinued* cells,
              ReplyPage* reply, std::function<bool(uint32_t thread)> lives)
       : page_(page),
@@ -39,21 +40,21 @@ class SideReader {
         reply_(reply),
         lives_(std::move(lives)) {}
 
-  // Gives committed items to `take`, the oldest first, up to the first item
-  // that is not committed. The view is valid during the call. An uncommitted
-  // item at the tail is lost after 2 s if its thread has ended, else after a
-  // minute; then the next item follows. `last`: nobody commits any more, so
-  // nothing is waited for. Returns the number of cells given back.
+  // Passes committed items to `take`, oldest first, up to the first uncommitted
+  // one. The view is valid during the call. An uncommitted item at the tail
+  // counts as lost after 2 s if its thread has ended, otherwise after a minute;
+  // then the next item follows. `last`: no more will be committed, so it does
+  // not wait. Returns the number of cells freed.
   size_t Drain(uint64_t now_ns, bool last,
                absl::FunctionRef<void(const SideItemView&)> take);
 
-  // Whether the last Drain() came to the ring's end, as it was then.
+  // Whether the last Drain() reached the end of the ring.
   bool drained() const { return drained_; }
-  // Items that never came whole, or made no sense.
+  // Items that were never committed, or were invalid.
   uint64_t lost(SideParty party) const {
     return lost_[static_cast<uint32_t>(party)];
   }
-  // How many kNothing have been taken.
+  // Number of kNothing items taken.
   uint64_t places() const { return places_; }
 
  private:

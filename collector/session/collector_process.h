@@ -1,4 +1,4 @@
-// The collector: drains the ring into the run file until the traced process
+// The collector: drains the rings into the run file until the traced process
 // ends, then completes the file.
 #ifndef PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_PROCESS_H_
 #define PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_PROCESS_H_
@@ -25,11 +25,11 @@
 
 namespace pymemrun {
 
-// Has the program make dumps of its objects: at the moments of the run, and
-// when somebody asks this process. Not thread safe.
+// Orders object dumps from the program: at the moments of the run, and when
+// another process asks the collector. Not thread-safe.
 class DumpAsker {
  public:
-  // All must outlive this; `pid_fd` is the program's.
+  // All must outlive it; `pid_fd` is that of the program.
   struct Parts {
     const ControlPage* page;
     ReplyPage* reply;
@@ -39,8 +39,8 @@ class DumpAsker {
   };
   DumpAsker(const DumpWishes& wishes, const Parts& parts);
 
-  // To be called often, with RSS as it is (0: not known). Who asked a program
-  // that cannot make dumps reads that in the run file.
+  // Call it often, with the current RSS (0: not known). If the program cannot
+  // make dumps, the answer to a request is in the run file.
   void Ask(uint64_t now_ns, uint64_t rss_bytes);
 
  private:
@@ -49,31 +49,31 @@ class DumpAsker {
   DumpOrders orders_;
 };
 
-// As collector_start.h numbers them. They stay the caller's.
+// Descriptors, numbered in collector_start.h. The caller keeps them.
 struct CollectorFds {
   int region;
   int reply;
   int output;
   int pid;
   int text;
-  // The first of the launch text's perf events; the collector closes those that
-  // it maps.
+  // First perf event of the launch text. The collector closes those that it
+  // maps.
   int first_page = -1;
 };
 
-// Not thread safe.
+// Not thread-safe.
 class CollectorProcess {
  public:
-  // Maps what is shared and reads the launch text. Fails when the region is not
-  // what ring_layout.h says. From then on nobody else can map the reply to
-  // write.
+  // Maps the shared memory and reads the launch text. Fails if the region is
+  // not as ring_layout.h describes. Afterwards no other process can map the
+  // reply for writing.
   static absl::StatusOr<std::unique_ptr<CollectorProcess>> Create(
       const CollectorFds& fds);
   CollectorProcess(const CollectorProcess&) = delete;
   CollectorProcess& operator=(const CollectorProcess&) = delete;
 
-  // Returns when the run file is complete, or as complete as it can be, and
-  // done_state has been released.
+  // Runs until the run file is as complete as it can be and done_state was
+  // released.
   void Run();
 
  private:
@@ -94,14 +94,14 @@ class CollectorProcess {
   void Finish(ProcessWatch::State end, uint64_t now_ns);
 
   const std::unique_ptr<SharedMemory> memory_;
-  const ControlPage* const page_;  // in memory_, as the next
+  const ControlPage* const page_;  // these two are in memory_
   ReplyPage* const reply_;
   LaunchText launch_;
   const int output_fd_;
   const pid_t pid_;
   const uint32_t page_bytes_;
   ClockScale clock_{MonotonicNs};
-  ClockScale::Pair earlier_;  // measured before the run began
+  ClockScale::Pair earlier_;  // measured before the run started
   RunWriter writer_;
   EventEncoder encoder_;
   RingReader ring_;

@@ -1,4 +1,4 @@
-// The end of a run: the footer, and what the launcher is told.
+// The end of a run: the footer, and the answer to the launcher.
 #ifndef PYMEMRUN_COLLECTOR_SESSION_RUN_END_H_
 #define PYMEMRUN_COLLECTOR_SESSION_RUN_END_H_
 
@@ -19,10 +19,10 @@ namespace pymemrun {
 
 struct EndReportInput;
 
-// CollectorProcess makes one when nothing more comes. Not thread safe.
+// CollectorProcess makes one when there are no more events. Not thread-safe.
 class RunEnd {
  public:
-  // What knows something of it; all must outlive it.
+  // Sources of the footer; all must outlive it.
   struct Parts {
     const ControlPage* page;
     ReplyPage* reply;
@@ -35,12 +35,12 @@ class RunEnd {
     RunWriter* writer;
     ProcessWatch* watch;
     ProcessStats* stats;
-    const ProcessSample* sample;  // the last one
+    const ProcessSample* sample;  // last sample
   };
   explicit RunEnd(const Parts& parts) : in_(parts) {}
 
-  // Writes the footer, and then releases the reply. `end`: how the process was
-  // seen last; `events`: how many there were, at least.
+  // Writes the footer, and then releases the reply. `end`: the last state of
+  // the process; `events`: a lower bound of their number.
   void Write(ProcessWatch::State end, uint64_t now_ns, uint64_t events);
 
  private:
@@ -50,23 +50,22 @@ class RunEnd {
                Footer* footer) const;
   std::string MadeAt() const;
   std::string AnswerText(const Footer& footer) const;
-  // Adds the dumps of objects, as far as they lie beside the run file.
+  // Adds the object dumps that are beside the run file.
   void AddDumps(EndReportInput* input) const;
   void Answer(const Footer& footer) const;
 
   const Parts in_;
 };
 
-// Asks pymemreport for the first lines of the answer, for the end report.
-
-// A larger file takes too long to read.
+// Larger files are not read for the end report: it would take too long.
 inline constexpr uint64_t kMostAnsweredBytes = 4 << 20;
 
-// What `program report --brief` prints of the run file that is open as
-// `file_fd`, in so many columns: whole lines, harmless for terminals. Empty: it
-// failed, took too long, or was not asked, as the file is large or no file.
-// Waits `most_ms` at most, and calls `beat` meanwhile, each 50 ms. When memory
-// runs out, the program is killed first.
+// Returns the output of `program report --brief`, the start of the end report,
+// for the run file open as `file_fd`: whole lines of at most `columns` columns,
+// safe for terminals. Empty if it failed, took too long, or was not run because
+// the file is too large or not a regular file. Waits at most `most_ms`, and
+// calls `beat` every 50 ms in this time. The program is the first to be killed
+// when memory runs out.
 std::string AskForAnswer(const std::string& program, int file_fd, int columns,
                          int most_ms, absl::FunctionRef<void()> beat);
 

@@ -1,5 +1,5 @@
-// The order of the two rings: what the traced process wrote to both, one after
-// the other.
+// Merges the two rings into one order: the order in which the traced process
+// wrote to them.
 #ifndef PYMEMRUN_COLLECTOR_SIDE_RING_MERGER_H_
 #define PYMEMRUN_COLLECTOR_SIDE_RING_MERGER_H_
 
@@ -16,56 +16,56 @@ namespace pymemrun {
 
 // A heap event of the side ring that waits for its place.
 struct WaitingEvent {
-  uint64_t index;  // of the slot that it comes before
+  uint64_t index;  // slot of the event ring that it precedes
   uint64_t time_ns;
   uint32_t native_thread;
   SideKind kind;
   HeapEvent event;
 };
 
-// A block may be allocated by one ring and freed by the other, and its address
-// given out anew. So an item of the side ring says which slot of the event ring
-// it comes before, see HeapSlot; and a round of both is this:
-//   1. the event ring's head is taken;
-//   2. the side ring is emptied, and its heap events wait;
-//   3. the event ring is emptied up to that head; before each heap slot come
-//      those waiting that are to;
-//   4. those follow that wait for no slot beyond that head.
-// Where the event ring has no heap events (sampled), an event waits only until
-// its thread has its name, and not for long.
+// A block may be allocated by an event of one ring and freed by the other one,
+// and its address reused. So an item of the side ring names the slot of the
+// event ring that it precedes, see HeapSlot. A round has four steps:
+//   1. read the head of the event ring;
+//   2. drain the side ring; its heap events wait;
+//   3. drain the event ring up to that head; before each heap slot emit the
+//      waiting events that precede it;
+//   4. emit the waiting events that precede no slot beyond that head.
+// If the event ring has no heap events (sampled), an event waits only until its
+// thread has a name, and only for a short time.
 //
-// CollectorProcess owns one. Not thread safe. All pointers must outlive it.
+// CollectorProcess owns one. All pointers must outlive it. Not thread-safe.
 class RingMerger {
  public:
   static constexpr uint64_t kNoSlot = ~uint64_t{0};
 
-  // Takes the event ring's slots.
+  // Takes slots of the event ring.
   class SlotTaker {
    public:
     virtual ~SlotTaker() = default;
-    // The slots are the caller's alone: nobody writes over them meanwhile.
+    // Takes slots. They are private copies.
     virtual void Consume(const EventSlot* slots, size_t count) = 0;
-    // The slots below `index` are not to be had: what comes next is no part of
-    // what came before.
+    // Slots below `index` are lost: the next slot does not continue the
+    // previous ones.
     virtual void SkipTo(uint64_t index) = 0;
-    // Index in the ring of the slot that comes next.
+    // Ring index of the next slot.
     virtual uint64_t next_index() const = 0;
   };
-  // Takes the events that wait, in their places.
+  // Takes waiting events in their places.
   class EventTaker {
    public:
     virtual ~EventTaker() = default;
-    // The event ring was empty then: what comes is not older, though its time
-    // is stated with some slots only.
+    // The event ring was empty at `now_ns`: later slots are not older, though
+    // only some state their time.
     virtual void NoSlotsBefore(uint64_t now_ns) = 0;
-    // The event ring's slots below `index` are taken; without merging all that
-    // were there at `looked_ns`.
+    // Slots of the event ring below `index` were taken; without merging, all
+    // that were there at `looked_ns`.
     virtual void EndRound(uint64_t index, uint64_t looked_ns) = 0;
   };
 
   RingMerger(RingReader* ring, SlotTaker* slots) : ring_(ring), slots_(slots) {}
-  // There are heap events, some of them on the side ring. `merges`: the event
-  // ring has some, too. Without, Drain() empties the event ring alone.
+  // There are heap events, some of them in the side ring. `merges`: some are in
+  // the event ring, too. Without this call Drain() only drains the event ring.
   void set_events(SideItems* side, EventTaker* events, bool merges) {
     side_ = side;
     events_ = events;
@@ -73,14 +73,15 @@ class RingMerger {
   }
   bool merges() const { return merges_; }
 
-  // One round; returns how many slots and cells there were. `last`: nobody
-  // writes any more.
+  // Runs one round. Returns the number of slots and cells taken. `last`: no
+  // more will be written.
   size_t Drain(bool last);
 
-  // Puts the event behind those that wait for the same slot or an earlier one.
+  // Adds an event, after those that wait for the same slot or an earlier one.
   void Add(const WaitingEvent& event);
   size_t waiting() const { return waiting_.size(); }
-  // The slot that the first one comes before; kNoSlot: none waits for a slot.
+  // Slot that the first waiting event precedes; kNoSlot if no event waits for a
+  // slot.
   uint64_t first_index() const { return first_index_; }
   // REQUIRES: waiting() is not 0.
   const WaitingEvent& first() const { return waiting_.front(); }
@@ -96,7 +97,7 @@ class RingMerger {
   bool merges_ = false;
   std::deque<WaitingEvent> waiting_;
   uint64_t first_index_ = kNoSlot;
-  // What the side ring says of the event ring's slots below is all known.
+  // All side events before this slot of the event ring are known.
   uint64_t merged_up_to_ = 0;
 };
 

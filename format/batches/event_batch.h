@@ -1,5 +1,5 @@
-// EventBatch: rows to columns, and back. The collector and tests encode;
-// RecordDecoder decodes.
+// Codec of EventBatch: rows to columns and back. The collector and tests
+// encode; RecordDecoder decodes.
 #ifndef PYMEMRUN_FORMAT_BATCHES_EVENT_BATCH_H_
 #define PYMEMRUN_FORMAT_BATCHES_EVENT_BATCH_H_
 
@@ -15,42 +15,42 @@
 
 namespace pymemrun {
 
-// The rows that EventBatch holds, one struct each.
-
-// One logged event, or one kept as context.
+// A logged event, or an event kept as context.
 struct Row {
   uint64_t number;
   uint64_t time_us;
   uint64_t rss_bytes;
   int64_t drss_bytes;
-  uint32_t site;    // defined: OnSite has been called with it
+  uint32_t site;    // defined by OnSite before
   uint32_t thread;  // defined
   uint32_t stack;   // 0 or defined
   What what;
   bool context;  // PREV
   bool exact;    // rss_bytes is statm's value
-  // Of a RETURN whose CALL is known: how many events before it that was, how
-  // long ago, and what RSS has changed by since. Else 0.
+  // For a RETURN whose CALL is known: number of events since the CALL, time
+  // since it, and change of RSS since it. Otherwise 0.
   uint64_t call_events;
   uint64_t call_us;
   int64_t call_drss;
 };
 
-// The caller counts the rows, from 0 on: it states of a row what is not as in
-// the row before, and gives each row's site. Not thread safe.
+// Encodes rows as differences. The caller numbers the rows from 0, gives the
+// site of each row, and calls the other methods only for values that differ
+// from the previous row. Not thread-safe.
 class EventBatchEncoder {
  public:
   // REQUIRES: max_rows is below 2^21, and no batch has more rows.
   explicit EventBatchEncoder(size_t max_rows);
 
-  // Of row 0; `rss_bytes` before its step.
+  // Starts a batch with the state of row 0; `rss_bytes` is RSS before the step
+  // of row 0.
   void Begin(uint64_t number, uint64_t time_us, uint32_t thread,
              uint64_t rss_bytes);
-  // Of each row, by id: here is where the next one's is written as a varint.
-  // There is room for 16 bytes more than the rows need.
+  // Where the site id of the next row is written, as a varint. There are 16
+  // bytes more than the rows need.
   uint8_t* site_end() const { return site_.end(); }
   void set_site_end(uint8_t* end) { site_.set_end(end); }
-  // At most once each for a row; rows rise.
+  // Call each at most once per row, in the order of rows.
   void SkipNumbers(uint32_t row, uint64_t skip) {
     number_at_.Append(row);
     number_skip_.Append(skip);
@@ -76,7 +76,7 @@ class EventBatchEncoder {
     ++stack_rows_;
   }
 
-  // Of a RETURN: its CALL was so many events and microseconds before it.
+  // For a RETURN: number of events and microseconds since its CALL.
   void SetCall(uint32_t row, uint64_t events, uint64_t us, int64_t drss_bytes) {
     call_at_.Append(row);
     call_events_.Append(events);
@@ -84,10 +84,10 @@ class EventBatchEncoder {
     call_drss_.Append(ZigZag(drss_bytes));
   }
 
-  // About how large the record would be now.
+  // Approximate size of the record so far, in bytes.
   size_t size_bytes() const { return record_.size_bytes(); }
-  // The batch of so many rows as a serialised pymemrun.Record, valid until the
-  // next call.
+  // Returns the batch of `rows` rows as a serialised pymemrun.Record, valid
+  // until the next call.
   absl::string_view Serialize(uint32_t rows);
   void Clear();
 
@@ -114,22 +114,22 @@ class EventBatchEncoder {
   uint32_t stack_rows_ = 0;  // rows that the stack column covers
 };
 
-// Gives the rows of a batch, some at a time. The batch must outlive it.
+// Returns the rows of a batch in portions. The batch must outlive it.
 class EventBatchDecoder {
  public:
-  // Checks everything but whether the ids are defined: lengths of parallel
-  // columns, distances within the batch, overflow, 0 where an id is needed,
-  // numbers from `next_number` on. Fails with kDataLoss. On success *ids are
-  // the highest ids, and *end_number the last row's number + 1.
+  // Checks lengths of parallel columns, distances, overflow, required ids and
+  // numbers from `next_number` on. Does not check whether ids are defined.
+  // Fails with kDataLoss. On success sets *ids to the highest ids, and
+  // *end_number to the last number + 1.
   static absl::Status Check(const EventBatch& batch, uint64_t next_number,
                             BatchIds* ids, uint64_t* end_number);
 
-  // `site_what` gives each SiteDef's kind, by id.
-  // REQUIRES: Check() found the batch good, and its ids are defined.
+  // `site_what` has the kind of each SiteDef, by id. REQUIRES: Check()
+  // succeeded, and all ids are defined.
   EventBatchDecoder(const EventBatch& batch,
                     const std::vector<What>& site_what);
-  // Fills up to `size` rows; returns how many, 0 at the end. Only a RETURN gets
-  // its call: what damage took away may have been the definition of its site.
+  // Fills up to `size` rows. Returns the number filled, 0 at the end. Only a
+  // RETURN gets call fields: after damage the site may not be a RETURN.
   size_t Next(Row* rows, size_t size);
 
  private:

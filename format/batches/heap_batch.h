@@ -1,6 +1,6 @@
-// HeapBatch: heap events to columns, and back. Both ways keep the same small
-// tables of what followed what, so that most events take one byte that is often
-// the same. FORMAT.md has the rules.
+// Codec of HeapBatch: heap events to columns and back. Both directions keep the
+// same small tables that predict the next event, so that most events take one
+// byte, which is often the same. FORMAT.md has the rules.
 #ifndef PYMEMRUN_FORMAT_BATCHES_HEAP_BATCH_H_
 #define PYMEMRUN_FORMAT_BATCHES_HEAP_BATCH_H_
 
@@ -18,8 +18,8 @@
 
 namespace pymemrun {
 
-// Some 300 KiB and the batch. What adds an event is inline: it takes most of
-// the collector's time when every event is recorded. Not thread safe.
+// Takes some 300 KiB and the batch. Adding an event is inline: it takes most of
+// the collector's time when every event is recorded. Not thread-safe.
 class HeapBatchEncoder {
  public:
   HeapBatchEncoder() { Begin(); }
@@ -33,8 +33,8 @@ class HeapBatchEncoder {
     AddAllocation(event.address, event.size, event.stack,
                   static_cast<uint32_t>(event.allocator));
   }
-  // The same in parts: when and by whom the entries from here on are, and by
-  // which code the allocations. Times never fall: one that does is the last.
+  // The same in steps. SetState() sets time, thread and code of the next
+  // entries. A time below the last one counts as the last one.
   void SetState(uint64_t time_us, uint32_t thread, uint32_t code) {
     if (time_us != time_us_ || thread != thread_ || code != code_) {
       ChangeState(time_us, thread, code);
@@ -47,9 +47,10 @@ class HeapBatchEncoder {
   // REQUIRES: a free of a range.
   void AddRange(const HeapEvent& event);
   size_t entries() const { return entries_; }
-  // The batch has no more bytes than these and one for each entry.
+  // Upper bound of the bytes of the batch without `op`, which has one byte per
+  // entry.
   size_t max_stated_bytes() const;
-  // Moves what was added to `batch` and begins anew; the state stays.
+  // Moves the entries to `batch` and starts a new one; the state stays.
   void Take(HeapBatch* batch);
 
  private:
@@ -78,24 +79,24 @@ class HeapBatchEncoder {
   HeapGuesses guesses_;
 };
 
-// Of a batch whose columns were checked, but not whether its ids are defined.
+// Result of checking a batch. Ids are not checked for definitions.
 struct CheckedHeap {
-  absl::Status status;  // kDataLoss and the name of a column
+  absl::Status status;  // kDataLoss, with the name of a column
   BatchIds ids;
   HeapBatchFacts facts;
 };
 
-// Not thread safe.
+// Not thread-safe.
 class HeapBatchDecoder {
  public:
   // Checks whether the columns fit each other.
   static CheckedHeap Check(const HeapBatch& batch);
   HeapBatchDecoder();
   ~HeapBatchDecoder();
-  // Goes to the batch's first entry. It must live as long as Next() is called.
-  // REQUIRES: Check() found the batch good.
+  // Goes to the first entry of `batch`, which must outlive the calls of Next().
+  // REQUIRES: Check() succeeded.
   void Begin(const HeapBatch& batch);
-  // Gives the next entries, `most` of them or fewer; 0: there are no more.
+  // Fills up to `most` events. Returns the number filled, 0 at the end.
   size_t Next(HeapEvent* events, size_t most);
 
  private:
@@ -103,7 +104,7 @@ class HeapBatchDecoder {
   std::unique_ptr<State> state_;
 };
 
-// Whether probabilities are from 0 to 1 and sizes rise.
+// Checks that probabilities are from 0 to 1 and sizes ascend.
 absl::Status CheckHeapRates(const HeapRates& rates);
 
 inline void HeapBatchEncoder::AddAllocation(uint64_t address, uint64_t size,

@@ -1,4 +1,4 @@
-// Heap events as readers see them, one at a time.
+// Heap events as readers get them.
 #ifndef PYMEMRUN_FORMAT_BATCHES_HEAP_EVENT_H_
 #define PYMEMRUN_FORMAT_BATCHES_HEAP_EVENT_H_
 
@@ -8,19 +8,19 @@
 
 namespace pymemrun {
 
-// What a free gives back.
+// What a free releases.
 enum class HeapFreeOf : uint8_t {
   kBlock,
-  kRange,       // of addresses, `size` bytes: what was mapped there
-  kMovedRange,  // the same; it is where its thread's next HEAP_MREMAP says
+  kRange,       // mapped addresses, `size` bytes
+  kMovedRange,  // moved to the next HEAP_MREMAP of its thread
 };
 
-// An allocation, or a free. Of a free only the time, the thread and the address
-// are known, and of a range its size; the others are 0.
+// An allocation or a free. A free has only a time, a thread and an address;
+// that of a range also a size. Its other fields are 0.
 struct HeapEvent {
   uint64_t time_us = 0;
   uint64_t address = 0;
-  uint64_t size = 0;    // bytes asked for
+  uint64_t size = 0;    // requested bytes
   uint32_t stack = 0;   // StackDef.id of the innermost frame
   uint32_t thread = 0;  // ThreadDef.id
   uint32_t code = 0;    // MappingDef.id of the code that called malloc
@@ -29,10 +29,10 @@ struct HeapEvent {
   HeapFreeOf free_of = HeapFreeOf::kBlock;
 };
 
-// What a batch of them holds.
+// Summary of a batch.
 struct HeapBatchFacts {
   uint64_t allocations = 0, frees = 0;
-  uint64_t last_us = 0;  // the time of the last one
+  uint64_t last_us = 0;  // time of the last event
 };
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// PageBatch: page events to columns, and back. The collector and tests encode;
-// RecordDecoder decodes.
+// Codec of PageBatch: page events to columns and back. The collector and tests
+// encode; RecordDecoder decodes.
 #ifndef PYMEMRUN_FORMAT_BATCHES_PAGE_BATCH_H_
 #define PYMEMRUN_FORMAT_BATCHES_PAGE_BATCH_H_
 
@@ -14,7 +14,7 @@
 
 namespace pymemrun {
 
-// Not thread safe.
+// Not thread-safe.
 class PageBatchEncoder {
  public:
   static constexpr uint32_t kMaxEntries = 1u << 16;
@@ -22,8 +22,8 @@ class PageBatchEncoder {
   // REQUIRES: max_entries is below 2^21, and no batch has more entries.
   explicit PageBatchEncoder(size_t max_entries = kMaxEntries);
 
-  // Times do not sink. What came and has a weight below that of set_weight()
-  // stands for itself alone.
+  // Adds an entry. Times must not fall. A page that became resident with a
+  // weight below that of set_weight() stands only for itself.
   void Append(const PageEntry& entry);
   uint32_t entries() const { return entries_; }
   // REQUIRES: weight >= 1, and there are no entries.
@@ -31,7 +31,8 @@ class PageBatchEncoder {
   uint32_t weight() const {
     return weight_.value == 0 ? 1 : static_cast<uint32_t>(weight_.value);
   }
-  // The batch as a serialised pymemrun.Record, valid until the next call.
+  // Returns the batch as a serialised pymemrun.Record, valid until the next
+  // call.
   absl::string_view Serialize() {
     return record_.Serialize(Record::kPagesFieldNumber);
   }
@@ -69,17 +70,16 @@ class PageBatchEncoder {
   RowColumn collecting_at_;
 };
 
-// Gives the entries of a batch, some at a time. The batch must outlive it.
+// Returns the entries of a batch in portions. The batch must outlive it.
 class PageBatchDecoder {
  public:
-  // Checks everything but whether the ids are defined: lengths of parallel
-  // columns, distances within the batch, overflow, ranges of pages. Fails with
-  // kDataLoss.
+  // Checks lengths of parallel columns, distances, overflow and ranges of
+  // pages. Does not check whether ids are defined. Fails with kDataLoss.
   static absl::Status Check(const PageBatch& batch, BatchIds* ids);
 
-  // REQUIRES: Check() found the batch good, and its ids are defined.
+  // REQUIRES: Check() succeeded, and all ids are defined.
   explicit PageBatchDecoder(const PageBatch& batch);
-  // Fills up to `size` entries; returns how many, 0 at the end.
+  // Fills up to `size` entries. Returns the number filled, 0 at the end.
   size_t Next(PageEntry* entries, size_t size);
 
  private:

@@ -1,4 +1,4 @@
-// Ways into an interpreter that is no part of pymemrun, for the tracer.
+// Ways to get the tracer into an interpreter that is not built into pymemrun.
 #ifndef PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_
 #define PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_
 
@@ -10,42 +10,38 @@
 
 namespace pymemrun {
 
-// "3.9, 3.10": the versions of CPython that tracers are here for.
+// Returns the CPython versions with a tracer here, as "3.9, 3.10".
 std::string TracedVersions();
 
-// Why the Python at `file` cannot be traced by a tracer that is preloaded;
+// Returns why the Python at `file` cannot be traced by a preloaded tracer;
 // empty: it can.
 std::string WhyNotTraced(const std::string& file);
 
-// Executes the python with its part of the command line. The tracer in it does
-// what the rest says. Without `traced`, or where /proc is not mounted, nothing
-// is preloaded. Returns only where it cannot be executed, with one line that
-// says why.
+// Executes the Python with its part of the command line; the tracer in it
+// handles the rest. Without `traced`, or if /proc is not mounted, nothing is
+// preloaded. Returns only on failure, with a one-line reason.
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced);
 
-// Shell commands that set the variables by which each CPython that is started
-// from then on is traced, with these options, and each that it starts. False,
-// with one line in *error, where that cannot be.
+// Sets *commands to shell commands that set variables. With them, each CPython
+// started later, and each one that it starts, is traced with these options.
+// Returns false with one line in *error on failure.
 bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error);
 
-// Has each CPython that this process starts traced, as its environment says
-// from here on, with run files by the pattern `output`. False, with one line in
-// *error, where that cannot be.
+// From now on each CPython that this process starts is traced, through the
+// environment, into run files named by the pattern `output`. Returns false with
+// one line in *error on failure.
 bool FollowIntoPrograms(const CommandLine& command_line,
                         const std::string& output, std::string* error);
 
-// A path for what LD_PRELOAD cannot name.
-
-// Where links may lie; the first that can be used is.
+// Folders for links; the first usable one is taken.
 std::vector<std::string> LinkPlaces();
 
-// `object` itself, or, where that has a space or a colon, a path of the same
-// file that has none: through a link to its folder. The link lies in a folder
-// of one of `places` that nobody but this user may write to, and it stays
-// there, for the processes that inherit LD_PRELOAD. Empty: no place can be
-// used.
+// Returns a path of `object` that LD_PRELOAD can name: itself, or, if it has a
+// space or a colon, a path through a link to its folder. The link is in a
+// folder, inside one of `places`, that only this user may write to. It stays
+// there for processes that inherit LD_PRELOAD. Empty: no place can be used.
 std::string PlainPathOf(const std::string& object,
                         const std::vector<std::string>& places);
 

@@ -1,10 +1,12 @@
-// The stack of the thread that runs, as an id of StackNodes': what costs when
-// each allocation or event has one. What was found before is kept, and holds as
-// long as the frames have not moved. A stack is compared with the one before.
-// Where the interpreter's frames can be marked (tracer/cpython/frame_mark.h)
-// this is for shallow ones, and those whose frames cannot: others are followed
-// from the top down to the first frame whose mark stands. GIL held; nothing
-// allocates.
+// The stack of the running thread, as an id of StackNodes. Its cost matters
+// when each allocation or event needs a stack. Earlier results are kept and
+// reused while the frames have not moved.
+//
+// There are two ways. ComparedStack compares the frames with those of the last
+// stack. MarkedStack puts marks into frames (tracer/cpython/frame_mark.h) and
+// follows the stack from the top to the first valid mark. Shallow stacks are
+// compared, and so are stacks whose frames cannot be marked. All functions need
+// the GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_CODE_CURRENT_STACK_H_
 #define PYMEMRUN_TRACER_CODE_CURRENT_STACK_H_
 
@@ -20,13 +22,14 @@ class CurrentStack final {
   explicit constexpr CurrentStack(StackNodes& nodes)
       : nodes_(nodes), marked_(nodes), compared_(nodes) {}
 
-  // Makes and touches the tables. Returns false with errno set.
+  // Makes and touches the tables. Returns false with errno set on failure.
   bool Create(HotState& hot) {
     return marked_.Create(hot) && compared_.Create(hot);
   }
 
-  // The id of the stack whose innermost frame is `top`, the thread's own. 0: no
-  // frame of it runs Python code, or a definition found no room.
+  // Returns the id of the stack whose innermost frame is `top`, of this thread.
+  // Returns 0 if no frame runs Python code, or if the ring had no room for a
+  // definition.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
     if (MarkedStack::IsLast(hot, top) &&
         PymemrunFrameInstruction(top) == hot.last_stack.instruction) {
@@ -39,8 +42,8 @@ class CurrentStack final {
     Judge(hot, marked_.frames_seen() - seen);
     return stack;
   }
-  // The same for an event of the frame, within our hook. `leaves`: the frame
-  // is about to be left.
+  // The same for an event of the frame, inside our hook. `leaves`: the frame is
+  // about to be left.
   uint32_t AtEvent(HotState& hot, const PymemrunFrame* frame, bool leaves) {
     uint32_t stack;
     if (way_ != kMarks && IsCompared(hot, frame, &stack)) return stack;
@@ -50,34 +53,36 @@ class CurrentStack final {
     return stack;
   }
 
-  // A code object dies: its address, and those of its instructions, may become
-  // another's.
+  // A code object is destroyed: its address and those of its instructions may
+  // be reused.
   void CodeDied() {
     marked_.CodeDied();
     compared_.CodeDied();
   }
-  // From here on events of `hook` tell of each call on the threads that have
-  // it: what they do not tell of EventsMissed() says.
+  // From now on events of `hook` report each call on the threads that have it.
+  // EventsMissed() reports gaps.
   void HeardBy(PymemrunHook hook) { marked_.HeardBy(hook); }
-  // Whether each allocation asks Of().
+  // Whether each allocation calls Of().
   void AskedByAllocations(bool each) { marked_.AskedByAllocations(each); }
   // An exception leaves the frame, for a hook of 3.12 or later.
   void Unwinds(const PymemrunFrame* frame) { marked_.Unwinds(frame); }
   void EventsMissed() { marked_.EventsMissed(); }
 
-  // Frames looked at so far by what is not the fast half.
+  // Number of frames looked at so far by the slow paths.
   uint64_t frames_seen() const {
     return marked_.frames_seen() + compared_.frames_seen();
   }
 
  private:
-  // Shallow stacks are compared, or all for a while.
+  // kShallow: shallow stacks are compared. kMarks: all stacks use marks. kAll:
+  // all stacks are compared for a while.
   enum Way { kShallow, kMarks, kAll };
-  // Fewer than what is too deep to be compared, so that calls and returns
-  // around that depth change nothing.
+  // Depth below which shallow comparing starts again. Lower than the depth
+  // where it stops, so that calls around that depth do not switch back and
+  // forth.
   static constexpr uint32_t kShallowAgain = 5;
-  // Most frames of a stack cannot be marked: so many were looked at, so often
-  // in a row, and so many stacks are compared then.
+  // Detects stacks whose frames cannot be marked: at least kManyFrames frames
+  // were looked at, kOften times in a row. Then kWhile stacks are compared.
   static constexpr uint64_t kManyFrames = 32;
   static constexpr uint32_t kOften = 4, kWhile = 64;
 
@@ -92,7 +97,7 @@ class CurrentStack final {
     Change(hot, kMarks);
     return false;
   }
-  // After marks were followed for so many frames.
+  // Chooses the way after marks were followed for `looked_at` frames.
   void Judge(HotState& hot, uint64_t looked_at) {
     if (marked_.depth() < kShallowAgain) Change(hot, kShallow);
     if (__builtin_expect(looked_at < kManyFrames, 1)) {
@@ -103,8 +108,8 @@ class CurrentStack final {
       Change(hot, kAll);
     }
   }
-  // What the other way has found holds on, if the ids do. Marks did not hear
-  // what was asked meanwhile.
+  // Switches the way. Results of the other way stay valid if the ids do. Marks
+  // missed all calls in the meantime.
   void Change(HotState& hot, Way way) {
     way_ = way;
     if (way == kMarks) marked_.EventsMissed();

@@ -1,5 +1,5 @@
-// CurrentStack by marks in the frames: stacks are followed from the top down to
-// the first frame whose mark stands, whatever the depth, on any thread.
+// CurrentStack by marks in frames: follows a stack from the top to the first
+// frame with a valid mark, at any depth, on any thread.
 #ifndef PYMEMRUN_TRACER_CODE_MARKED_STACK_H_
 #define PYMEMRUN_TRACER_CODE_MARKED_STACK_H_
 
@@ -17,48 +17,48 @@ class MarkedStack {
  public:
   explicit constexpr MarkedStack(StackNodes& nodes) : nodes_(nodes) {}
 
-  // Makes and touches the tables. Returns false with errno set.
+  // Makes and touches the tables. Returns false with errno set on failure.
   bool Create(HotState& hot);
 
-  // Whether hot.last_stack is of this frame: its mark stands, the frame has not
-  // been left. It may have gone on to another instruction.
+  // Whether hot.last_stack belongs to this frame: its mark is valid, so the
+  // frame was not left. It may be at another instruction.
   static bool IsLast(const HotState& hot, const PymemrunFrame* top) {
     const LastStack& last = hot.last_stack;
     return __builtin_expect(top == last.frame && FrameState(top) == last.state,
                             1);
   }
   static void ForgetLast(HotState& hot);
-  // The id of the stack whose innermost frame is `top`, the thread's own. 0: no
-  // frame of it runs Python code, or a definition found no room.
+  // Returns the id of the stack whose innermost frame is `top`, of this thread.
+  // Returns 0 if no frame runs Python code, or if the ring had no room for a
+  // definition.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
     return IsLast(hot, top) ? FindMoved(hot, top) : Find(hot, top, kNoEvent);
   }
-  // The same for an event of the frame, within our hook. `leaves`: the frame
-  // is about to be left.
+  // The same for an event of the frame, inside our hook. `leaves`: the frame is
+  // about to be left.
   uint32_t AtEvent(HotState& hot, const PymemrunFrame* frame, bool leaves) {
     return Find(hot, frame, leaves ? kLeaves : kStays);
   }
 
-  // A code object dies: its address, and those of its instructions, may become
-  // another's.
+  // A code object is destroyed: its address and those of its instructions may
+  // be reused.
   void CodeDied();
-  // The ids of all stacks may be others' from now on.
+  // All ids of stacks are void from now on.
   void NodesForgotten(HotState& hot);
-  // How many frames lie below the one that Of() or AtEvent() was last given, as
-  // far as it had to look.
+  // Number of frames below the one last given to Of() or AtEvent(), as far as
+  // they were looked at.
   uint32_t depth() const { return depth_; }
-  // From here on events of `hook` tell of each call on the threads that have
-  // it, from 3.12 on by Unwinds(): what they do not tell of EventsMissed()
-  // says.
+  // From now on events of `hook` report each call on the threads that have it,
+  // from CPython 3.12 on by Unwinds(). EventsMissed() reports gaps.
   void HeardBy(PymemrunHook hook) { hook_ = hook; }
-  // Whether each allocation asks Of(), among them that of the traceback which
-  // an exception gets in each frame that it enters.
+  // Whether each allocation calls Of(), including those for the traceback that
+  // an exception gets in each frame it enters.
   void AskedByAllocations(bool each) { by_allocations_ = each && !kHasSpare; }
   // An exception leaves the frame.
   void Unwinds(const PymemrunFrame* frame);
   void EventsMissed() { heard_from_ = FrameMark::next_serial(); }
 
-  // Frames looked at so far by what is not the fast half.
+  // Number of frames looked at so far by the slow paths.
   uint64_t frames_seen() const { return frames_seen_; }
 
  private:
@@ -67,7 +67,7 @@ class MarkedStack {
   struct Tables;
   struct Walk;
   uint32_t Find(HotState& hot, const PymemrunFrame* top, Event event);
-  // Of the last one, which has gone on to another instruction.
+  // The same for the last frame, which is at another instruction now.
   uint32_t FindMoved(HotState& hot, const PymemrunFrame* top);
   Level& LevelFor(const PymemrunFrame* frame) const;
   bool Stands(const Walk& walk, const Level& level, const PymemrunFrame* frame,
@@ -83,7 +83,7 @@ class MarkedStack {
 
   StackNodes& nodes_;
   Tables* tables_ = nullptr;
-  uint64_t valid_from_ = 0;  // serial of the first mark whose ids are not void
+  uint64_t valid_from_ = 0;  // serial of the first mark with valid ids
   // Serial of the first mark of kHeard or kLooping that counts.
   uint64_t heard_from_ = 0;
   PymemrunHook hook_ = nullptr;

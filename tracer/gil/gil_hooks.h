@@ -1,4 +1,4 @@
-// Events of the GIL (--trace gil): what the interposed functions call.
+// Events of the GIL (--trace gil), called by the interposed functions.
 #ifndef PYMEMRUN_TRACER_GIL_GIL_HOOKS_H_
 #define PYMEMRUN_TRACER_GIL_GIL_HOOKS_H_
 
@@ -11,47 +11,48 @@
 
 namespace pymemrun {
 
-// Of the calling thread. A forked child finds its parent's, whose `page` is not
-// its own.
+// GIL state of the calling thread. A forked child inherits that of its parent,
+// whose `page` differs from its own.
 struct GilThread {
   const ControlPage* page;
   uint32_t id;           // Linux thread id
-  uint64_t waits_since;  // 0: it does not wait
-  // When it let go while others waited, or was done giving way; 0: it has
-  // blocked or worked since, as far as is known. And what it had used by then.
+  uint64_t waits_since;  // 0: not waiting
+  // Time when it released the GIL while others waited, or finished giving way;
+  // 0: it has blocked or worked since, as far as known. cpu_us and blocked are
+  // its counters at that time.
   uint64_t let_go;
   uint64_t cpu_us;
-  int64_t blocked;  // so often it had to wait for anything
+  int64_t blocked;  // number of times it blocked
 };
 extern constinit thread_local GilThread t_gil;
 
-// What a thread does alone, again and again, costs a clock's reading and a few
-// stores: it lets go and takes again, and none comes between. Only a change of
-// hands, or a wait, is an item of the side ring.
+// Releasing and retaking the GIL without another thread in between is frequent.
+// It costs reading a clock and a few stores. Only a change of the holder, or a
+// wait, makes an item in the side ring.
 //
-// Each function takes the events of one GIL, by the place of its account. The
-// interpreter calls them while it has that GIL's mutex, so that the account has
-// one writer, and items are in the order in which things happened. The
-// exceptions say so.
+// Each function takes the index of a GIL in ControlPage::gils. The interpreter
+// calls it while it holds the mutex of that GIL. So the entry has one writer,
+// and items are in the order of the events. Exceptions are noted.
 class GilHooks {
  public:
-  // Threads that wait longer than `min_wait_ns` have stacks. One thread.
+  // Requests stacks for waits longer than `min_wait_ns`. Call it while there is
+  // one thread.
   static void Ask(uint64_t min_wait_ns);
   static bool asked() { return min_wait_ns_ != 0; }
-  // So long a wait is that has a stack, in units of time stamps. REQUIRES: the
-  // clocks were compared.
+  // Shortest wait that gets a stack, in time-stamp units. REQUIRES: the clocks
+  // were compared.
   static uint64_t MinWait();
-  // Events come from here on. The calling thread holds the main interpreter's
-  // GIL, whose number is `gil`, and is the only writer because of that; or, if
-  // not `in_force`, nobody takes it yet. REQUIRES: the side ring is open, and
-  // the clocks were compared.
+  // Starts recording. The calling thread holds the main GIL, whose number is
+  // `gil`, and is the only writer because of that. If not `in_force`, no thread
+  // takes the GIL yet. REQUIRES: the side ring is open, and the clocks were
+  // compared.
   static void Begin(uint64_t gil, bool in_force);
-  // A GIL that nobody has taken yet has the account `place` from here on.
-  // REQUIRES: the one that had it before is no more.
+  // Assigns entry `place` to a new GIL that was never taken. REQUIRES: the
+  // previous GIL of this entry was destroyed.
   static void Add(uint32_t place, uint64_t gil);
 
-  // In a forked child: the calling thread is another one for the kernel, and its
-  // control page may lie where the parent's did.
+  // In a forked child: forgets the thread of the parent, whose control page may
+  // have had the same address.
   static void ForgetThread() { t_gil = {}; }
 
   // The calling thread has taken the GIL.
@@ -69,7 +70,7 @@ class GilHooks {
       TakenSlow(page, hold, now);
     }
   }
-  // It is about to let others have it.
+  // The calling thread is about to release the GIL.
   static void Freed(uint32_t place) {
     ControlPage* const page = SideRing::page();
     if (page == nullptr) return;
@@ -80,17 +81,15 @@ class GilHooks {
     }
     Set(hold.free_since, now);
   }
-  // It waits until another lets go.
+  // The calling thread waits until another one releases the GIL.
   static void Waits(uint32_t place) {
     if (t_gil.waits_since == 0 || t_gil.page != SideRing::page()) {
       WaitsSlow(place);
     }
   }
-  // It has let go, and waits until another has taken the GIL; the second is
-  // when that is over. Both without the mutex.
-  static void GivesWay(uint32_t place) {
-    GiveWay(place, GilNote::kGivingWay);
-  }
+  // The calling thread has released the GIL and waits until another thread has
+  // taken it; GaveWay(): this wait ends. Called without the mutex.
+  static void GivesWay(uint32_t place) { GiveWay(place, GilNote::kGivingWay); }
   static void GaveWay(uint32_t place) { GiveWay(place, GilNote::kGaveWay); }
 
  private:
@@ -117,7 +116,7 @@ class GilHooks {
   static void GiveWay(uint32_t place, GilNote note);
 
   static uint64_t min_wait_ns_;
-  static uint64_t min_wait_;  // in units of time stamps
+  static uint64_t min_wait_;  // in time-stamp units
 };
 
 }  // namespace pymemrun

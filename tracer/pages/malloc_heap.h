@@ -1,5 +1,6 @@
-// How glibc's malloc lays out memory, as far as that tells what a call of
-// free() gives back to the kernel. Only reads; of a block of glibc's own.
+// Memory layout of malloc in glibc (malloc.c, arena.c), as far as it tells what
+// free() will return to the kernel. Only reads memory. Blocks must be from
+// glibc unless a comment says otherwise.
 #ifndef PYMEMRUN_TRACER_PAGES_MALLOC_HEAP_H_
 #define PYMEMRUN_TRACER_PAGES_MALLOC_HEAP_H_
 
@@ -11,16 +12,16 @@
 
 namespace pymemrun {
 
-// The mapping that glibc made for one block alone; `bytes` is 0 where the block
-// has none.
+// A mapping that glibc made for a single block; `bytes` is 0 for other blocks.
 struct MappedBlock {
   const char* start = nullptr;
   size_t bytes = 0;
 };
 
-// Of any allocator's block. One that has a mapping begins 16 bytes into a page,
-// and of the two words before it the nearer is its size with bit 1 set, the
-// other what lies unused before it. From glibc 2.43 on the size lacks them.
+// Returns the mapping of a block of any allocator. A block with its own mapping
+// starts 16 bytes into a page. The word before it is its size with bit 1 set.
+// The word before that is the number of unused bytes in front. From glibc 2.43
+// on the size does not include the 16 bytes.
 inline MappedBlock MappedBlockOf(const void* block) {
   constexpr size_t kMapped = 2, kFlags = 7, kPage = 4096;
   constexpr size_t kHead = 2 * sizeof(size_t);
@@ -36,19 +37,19 @@ inline MappedBlock MappedBlockOf(const void* block) {
   return sound ? mapping : MappedBlock{};
 }
 
-// What stands at the begin of a heap that glibc made for threads. Heaps begin
-// at multiples of their largest size; a thread has as many as it needs.
+// Header of a heap that glibc made for threads. Heaps start at multiples of
+// their largest size; a thread has as many as it needs.
 struct ThreadHeap {
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
   const void* arena;
-  const ThreadHeap* before;  // which was full when this one was made
-  size_t bytes;              // from here on; what is beyond was given back
+  const ThreadHeap* before;  // the previous heap of this arena, which is full
+  size_t bytes;              // in use from here on; the rest was released
   size_t accessible_bytes;
 };
 
-// The heap of a thread's that the block lies in, by its address alone; nullptr:
-// it lies in the break's heap, or has a mapping.
+// Returns the thread heap that contains the block, computed from the address.
+// Null if the block is in the main heap (brk) or has its own mapping.
 inline const ThreadHeap* ThreadHeapOf(const void* block) {
   constexpr size_t kMapped = 2, kOfThread = 4;
   const size_t word = static_cast<const size_t*>(block)[-1];
@@ -57,17 +58,17 @@ inline const ThreadHeap* ThreadHeapOf(const void* block) {
       reinterpret_cast<uintptr_t>(block) & ~(ThreadHeap::kMostBytes - 1));
 }
 
-// The free end of a heap, which is what glibc gives back of it.
+// Free memory at the end of a heap, which glibc may return to the kernel.
 struct HeapEnd {
-  // As large as it is with the block; 0: the block does not lie right below it.
+  // Size including the freed block; 0 if the block is not directly below it.
   size_t bytes = 0;
-  // The block may be kept for the thread's next malloc() instead of joining it.
+  // The block may be cached for the next malloc() of the thread instead.
   bool may_be_cached = false;
 };
 
-// The free end that the block joins when it is freed, except its first
-// `kept_bytes`. Its heap is [begin, end); blocks elsewhere get {}. Mostly costs
-// two loads.
+// Returns the free end that results from freeing the block except its first
+// `kept_bytes`. The heap is [begin, end); blocks elsewhere get {}. Usually
+// costs two loads.
 inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
                         const char* end) {
   constexpr size_t kFlags = 7, kBelowInUse = 1;
@@ -79,7 +80,8 @@ inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
   const size_t size = word & ~kFlags;
   if (size < kLeast || size <= kept_bytes) return {};
   if (size > static_cast<size_t>(end - at)) return {};
-  // What lies above the block is the heap's end if it is all there is.
+  // The chunk after the block is the free end of the heap if it reaches the end
+  // of the heap.
   const char* const above = at + size - kHead;
   const size_t rest = reinterpret_cast<const size_t*>(above)[1] & ~kFlags;
   if (above + rest != end) return {};
@@ -88,16 +90,16 @@ inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
   return {below + size - kept_bytes + rest, size <= kMostCached};
 }
 
-// Which of glibc's heaps for threads were seen to be such.
+// Thread heaps whose header was checked.
 //
-// A heap's begin is computed from a block's address, as glibc lays out heaps.
-// Another glibc may do otherwise. So what should be a heap's begin is read
-// safely when it is met first. If it is not one, no other is looked for. Any
-// thread.
+// The start of a heap is computed from the address of a block, as glibc lays
+// out heaps. Another glibc may differ. So the first access to each header is a
+// safe read that checks it. If one check fails, thread heaps are not looked at
+// any more. Any thread.
 class ThreadHeaps {
  public:
   void Start() { on_.store(true, std::memory_order_relaxed); }
-  // Whether `heap`, which is ThreadHeapOf(block), may be read.
+  // Whether the header of `heap`, which is ThreadHeapOf(block), may be read.
   bool Know(const ThreadHeap* heap, const void* block) {
     if (!on_.load(std::memory_order_relaxed)) return false;
     std::atomic<const ThreadHeap*>& known = SlotOf(heap);
@@ -109,7 +111,7 @@ class ThreadHeaps {
     known.store(heap, std::memory_order_relaxed);
     return true;
   }
-  // It is gone.
+  // The heap was unmapped.
   void Forget(const ThreadHeap* heap) {
     SlotOf(heap).store(nullptr, std::memory_order_relaxed);
   }

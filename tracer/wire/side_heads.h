@@ -1,6 +1,6 @@
-// The heads of the second wire's items, a struct for each kind or a few of
-// them. Who sends an item fills one in the ring; who takes it reads a copy.
-// side_ring_layout.h has the whole.
+// Heads of items in the side ring: one struct for each kind, or for some kinds.
+// The sender fills a head in the ring; the taker reads a copy.
+// side_ring_layout.h describes the ring.
 #ifndef PYMEMRUN_TRACER_WIRE_SIDE_HEADS_H_
 #define PYMEMRUN_TRACER_WIRE_SIDE_HEADS_H_
 
@@ -14,11 +14,8 @@
 
 namespace pymemrun {
 
-// What the heads of the second wire's items have in common, and the words for
-// what those of a GIL and of tasks say.
-
-// What items of kTask and kTaskStep say. As TaskAction in tasks.proto, whose 3
-// is the collector's own.
+// Notes of kTask and kTaskStep, numbered as TaskAction in tasks.proto, whose 3
+// only the collector writes.
 enum class TaskNote : uint16_t {
   kWaits = 0,
   kDone = 1,
@@ -29,21 +26,21 @@ enum class TaskNote : uint16_t {
 constexpr bool IsTaskNote(uint32_t note) {
   return note <= static_cast<uint32_t>(TaskNote::kCancelled) && note != 3;
 }
-// A thread that is without the GIL for so long within a step is told of.
+// Within a step, times without the GIL of at least this long are recorded.
 inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
 
-// As TaskKind in tasks.proto.
+// Numbered as TaskKind in tasks.proto.
 enum class SideTaskKind : uint64_t { kTask = 0, kGreenlet = 1 };
 
-// What items of kGil and kGilStack say. As GilAction in gil.proto; kEnded is
+// Notes of kGil and kGilStack, numbered as GilAction in gil.proto; kEnded is
 // its GIL_STATE.
 enum class GilNote : uint16_t {
   kTaken = 0,
   kWaiting = 1,
-  kGivingWay = 2,  // says nothing of who had taken it, as the next
+  kGivingWay = 2,  // this and the next have no facts of the last holder
   kGaveWay = 3,
-  kEnded = 7,  // the account of a GIL that is no more
-  // Of a free-threaded interpreter, as SideLock.
+  kEnded = 7,  // last state of a GIL that was destroyed
+  // In a free-threaded interpreter, with SideLock.
   kLockWaiting = 8,
   kLockTaken = 9,
   kStandsStill = 10,
@@ -63,29 +60,29 @@ enum class GilRole : uint16_t { kWaiter = 1, kHolder = 2 };
 
 inline constexpr size_t kSideCellBytes = 64;
 
-// A frame of a stack, the innermost first. The head has the first of them.
+// A frame of a stack. The innermost frame comes first, and is in the head.
 struct SideFrame {
-  uint32_t code;      // id of a kCode, 0: not known
+  uint32_t code;      // id of a kCode; 0: not known
   uint32_t position;  // instruction offset in code units
 };
 static_assert(sizeof(SideFrame) == 8);
 inline constexpr uint32_t kSideFramesInHead = 1;
 inline constexpr uint32_t kMaxSideFrames = 512;
-// Of the frames that the head does not hold: the payload begins with them.
+// Bytes of the frames after the first: the payload starts with them.
 constexpr size_t SideFrameBytes(size_t frames) {
   return frames <= kSideFramesInHead
              ? 0
              : (frames - kSideFramesInHead) * sizeof(SideFrame);
 }
 
-// What all heads begin with. `sequence` and `cells` are the ring's own.
+// Common start of all heads. The ring sets `sequence` and `cells`.
 struct SideHead {
-  uint64_t sequence = 0;  // as SideContinued has it
+  uint64_t sequence = 0;  // as in SideContinued
   SideKind kind = SideKind::kContinued;
   uint16_t flags = 0;    // kSide... of side_kinds.h
-  uint32_t cells = 0;    // of the item, this one included
+  uint32_t cells = 0;    // cells of the item, this one included
   uint32_t thread = 0;   // Linux thread id
-  uint32_t detail = 0;   // with a stack: frames() and what(); else as they say
+  uint32_t detail = 0;   // with a stack: frames() and what(); else by kind
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC, or a stamp: see HasStamps
 
   uint32_t frames() const { return detail & 0xffff; }
@@ -94,7 +91,7 @@ struct SideHead {
   static constexpr uint32_t Detail(size_t frames, What what) {
     return static_cast<uint32_t>(frames) | static_cast<uint32_t>(what) << 16;
   }
-  // Bytes of the payload behind the frames.
+  // Bytes of the payload after the frames.
   uint64_t behind() const { return 0; }
 };
 static_assert(sizeof(SideHead) == 32 && offsetof(SideHead, flags) == 10 &&
@@ -103,7 +100,7 @@ static_assert(sizeof(SideHead) == 32 && offsetof(SideHead, flags) == 10 &&
               offsetof(SideHead, detail) == 20 &&
               offsetof(SideHead, time_ns) == 24);
 
-// A head whose kind is not looked at yet.
+// A head of any kind, to be converted by As().
 struct SideAny : SideHead {
   uint64_t words[3] = {};
   SideFrame frame = {};
@@ -122,7 +119,7 @@ struct SideTouch : SideHead {  // a page fault was signalled
   SideFrame frame = {};
 };
 
-// As PageAction in pages.proto.
+// Numbered as PageAction in pages.proto.
 enum class RangeAction : uint32_t {
   kPopulated = 1,
   kUnmapped = 2,
@@ -130,33 +127,34 @@ enum class RangeAction : uint32_t {
   kMoved = 4,
   kTrimmed = 5,
 };
-struct SideRange : SideHead {  // pages came, went or moved; RangeAction what()
+struct SideRange : SideHead {  // an event of pages; RangeAction what()
   uint64_t address = 0, bytes = 0;
-  uint64_t to = 0;  // of kMoved
+  uint64_t to = 0;  // new address of kMoved
   SideFrame frame = {};
 };
 
-struct SideCode : SideHead {  // a definition, as ControlKind::kCode's
+struct SideCode : SideHead {  // a code object, as ControlKind::kCode
   uint64_t id = 0, bytes = 0;
   uint64_t unused[2] = {};
   uint64_t behind() const { return bytes; }
 };
-struct SideCodeGone : SideHead {  // the id is not used again
+struct SideCodeGone : SideHead {  // this id will not be used again
   uint64_t id = 0;
   uint64_t unused[3] = {};
 };
 struct SideFork : SideHead {  // a child was made
-  uint64_t child = 0;         // its number, 0: not known
+  uint64_t child = 0;         // its pid; 0: not known
   uint64_t unused[3] = {};
 };
 
-// kAlloc; kFree; kUnmap: what C code has mapped is not there any more, or with
-// kSideMoves it is where this thread's next kAlloc of kMremap says; kFinalize:
-// the interpreter begins to finalise. A realloc is a free, then an allocation.
+// kAlloc and kFree: a block. A realloc is a free, then an allocation. kUnmap:
+// memory mapped by C code was unmapped; with kSideMoves it has moved to the
+// address of this thread's next kAlloc of kMremap. kFinalize: the interpreter
+// starts to finalise.
 struct SideHeapEvent : SideHead {  // kAlloc: AllocatorKind what()
   uint64_t address = 0;
-  uint64_t bytes = 0;    // kAlloc; kUnmap: whole pages
-  uint64_t index = 0;    // of the event ring's slot that it precedes: HeapSlot
+  uint64_t bytes = 0;    // kAlloc; kUnmap: of whole pages
+  uint64_t index = 0;    // next slot of the event ring, see HeapSlot
   SideFrame frame = {};  // kAlloc
   uint64_t behind() const {
     return kind == SideKind::kAlloc && (flags & kSideCaller) != 0
@@ -165,13 +163,13 @@ struct SideHeapEvent : SideHead {  // kAlloc: AllocatorKind what()
   }
 };
 
-struct SideHeapClass {  // as HeapClass in heap.proto
+struct SideHeapClass {  // HeapClass of heap.proto
   uint64_t below_bytes;
   double probability;
 };
 static_assert(sizeof(SideHeapClass) == 16);
-// How allocations are sampled from here on: with `detail` SideHeapClass as the
-// payload. kSideAdapted: chosen by what the samples have cost.
+// Sampling rates from now on. The payload has `detail` SideHeapClass.
+// kSideAdapted: chosen by the cost of earlier samples.
 struct SideHeapRates : SideHead {
   uint64_t unused = 0;
   uint64_t mean_bytes = 0;
@@ -179,53 +177,54 @@ struct SideHeapRates : SideHead {
   uint64_t behind() const { return uint64_t{detail} * sizeof(SideHeapClass); }
 };
 
-// SideGil::detail << kGilKeptShift: for how long before it the thread had been
-// kept from running, and could not say so; in units of time stamps.
+// SideGil::detail << kGilKeptShift: time in stamp units for which the thread
+// had been prevented from running before this event.
 inline constexpr uint32_t kGilKeptShift = 8;
-// flags = GilNote. Of who had taken it last before, as GilHold. kEnded:
-// `detail` is the Linux id of the thread that took it last.
+// An event of a GIL; flags = GilNote. The fields are those of the last holder
+// before it, as in GilHold. kEnded: `detail` is the Linux thread id of the last
+// holder.
 struct SideGil : SideHead {
   uint64_t gil = 0;
   uint64_t free_since = 0, paused = 0, pauses = 0;
 };
-// The same kind, in a free-threaded interpreter.
+// The same kind of item in a free-threaded interpreter.
 struct SideLock : SideHead {
   uint64_t gil = 0;
-  uint64_t waker = 0;  // Linux id of who ended the wait, 0: not known
+  uint64_t waker = 0;  // Linux id of the thread that ended the wait; or 0
   uint64_t unused[2] = {};
 };
 struct SideGilStack : SideHead {  // after a long wait; GilRole what()
   uint64_t gil = 0;
-  uint64_t function = 0;  // the event ring's id of the C function that was
-                          // called last, 0: none
+  uint64_t function = 0;  // raw id of the last C function called; 0: none
   uint64_t unused = 0;
   SideFrame frame = {};
 };
 
-struct SideTask : SideHead {         // its name is the payload, of what() bytes
-  uint64_t task = 0, coroutine = 0;  // their addresses
+struct SideTask : SideHead {         // payload: its name, what() bytes
+  uint64_t task = 0, coroutine = 0;  // addresses
   uint64_t task_kind = 0;            // SideTaskKind
   SideFrame frame = {};
   uint64_t behind() const { return what(); }
 };
-struct SideTaskStep : SideHead {  // it has ended; TaskNote what()
+struct SideTaskStep : SideHead {  // an ended step; TaskNote what()
   uint64_t task = 0;
-  uint64_t begin = 0;        // a stamp
-  uint64_t grown_bytes = 0;  // what RSS changed by, signed
+  uint64_t begin = 0;        // time stamp
+  uint64_t grown_bytes = 0;  // change of RSS, signed
   SideFrame frame = {};
 };
 
-// The payload is the name, of `detail` bytes; 0: it was mapped at `from`, and
-// moves.
+// A file was mapped; the payload is its name of `detail` bytes. detail 0: a
+// file mapped at `from` has moved.
 struct SideFileMapped : SideHead {
   uint64_t address = 0, bytes = 0;
   uint64_t from = 0;
   uint64_t unused = 0;
   uint64_t behind() const { return detail; }
 };
-struct SideFileFound : SideHead {   // what was resident, before a call gives it
-  uint64_t address = 0, bytes = 0;  // back
-  uint64_t rss_bytes = 0;           // then
+// Resident pages of a file, before a call releases them.
+struct SideFileFound : SideHead {
+  uint64_t address = 0, bytes = 0;
+  uint64_t rss_bytes = 0;  // at that time
   uint64_t unused = 0;
 };
 

@@ -1,6 +1,6 @@
-// What a dump of the object graph reads of the interpreter, by version. All of
-// it is for a forked child that holds the GIL: nothing here makes an object of
-// the program's, or runs Python code.
+// What an object dump reads from the interpreter, by version. All functions are
+// for a forked child that holds the GIL: they create no Python objects and run
+// no Python code. Pointers are borrowed.
 #ifndef PYMEMRUN_TRACER_CPYTHON_OBJECTS_OBJECT_GRAPH_H_
 #define PYMEMRUN_TRACER_CPYTHON_OBJECTS_OBJECT_GRAPH_H_
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// EdgeKind of objects.proto.
+// Kinds of references, numbered as EdgeKind in objects.proto.
 enum {
   kPymemrunOther = 0,
   kPymemrunAttribute = 1,
@@ -29,14 +29,14 @@ enum {
   kPymemrunWeak = 14
 };
 
-// A reference, as something names it.
+// A reference and its name.
 typedef struct {
   PyObject* target;  // never NULL
   int kind;
-  // 1: it is one, whether or not tp_traverse visits it.
+  // 1: counts even if tp_traverse does not visit it.
   int always;
-  PyObject* name;    // a str or an int; or NULL...
-  const char* text;  // ...and then plain ASCII, or NULL
+  PyObject* name;    // a str or an int; or NULL
+  const char* text;  // without `name`: ASCII text, or NULL
 } PymemrunEdge;
 typedef void (*PymemrunEdgeFunction)(void* arg, const PymemrunEdge* edge);
 typedef struct {
@@ -54,55 +54,59 @@ static inline void PymemrunTell(const PymemrunSink* sink, void* target,
 
 typedef struct {
   const void* at;
-  size_t bytes;  // 0: no such block
+  size_t bytes;  // 0: no block
 } PymemrunBlock;
-// What sys.getsizeof() says, plus the values of attributes that no dictionary
-// has, which it leaves out. Sets `estimated` if Python code might add more, and
-// `beside` to the block that holds a part of this size, such as a list's items.
+// Returns sys.getsizeof() plus the values of attributes without a dictionary,
+// which it leaves out. Sets `estimated` if Python code might add more, and
+// `beside` to the separate block that is a part of this size, such as the items
+// of a list.
 size_t PymemrunSizeOf(PyObject* object, const PymemrunTypeFacts* facts,
                       int* estimated, PymemrunBlock* beside);
-// Parts of it. The bytes of an instance's values, and their block, NULL where
-// they lie in the object.
+// Parts of PymemrunSizeOf(). Bytes of the values of an instance, and their
+// block; NULL if they are inside the object.
 size_t PymemrunValuesOf(PyObject* object, const void** block);
-// Of a dictionary for which `__sizeof__` said so much: with all of the block of
-// its values, and without values that lie in an instance and count there.
+// Size of a dictionary whose `__sizeof__` returned `said`: with the whole block
+// of its values, and without values that are inside an instance and count
+// there.
 size_t PymemrunSplitSize(PyObject* object, size_t said);
-// The block of its items, or NULL; and what `__sizeof__` counts besides them
-// and the type's tp_basicsize.
+// Block of the items, or NULL. Sets *other_bytes to what `__sizeof__` counts
+// besides the items and tp_basicsize.
 const void* PymemrunItemsBlock(PyObject* object, const PymemrunTypeFacts* facts,
                                size_t* other_bytes);
-// What an mmap.mmap maps: neither size has it.
+// Memory mapped by an mmap.mmap, which is in neither size.
 PymemrunBlock PymemrunMappingOf(PyObject* object);
-// Whether the cycle collector can ask the object what it refers to.
+// Whether tp_traverse can be called on the object.
 int PymemrunCanTraverse(PyObject* object);
 int PymemrunIsTracked(PyObject* object);
 int PymemrunIsImmortal(PyObject* object);
 int PymemrunIsInterned(PyObject* object);
-// len() of what has a length that no Python code says; -1: nothing.
+// len() of the object if it runs no Python code; otherwise -1.
 Py_ssize_t PymemrunLengthOf(PyObject* object, const PymemrunTypeFacts* facts);
-// Writes the object's value or name, at most 100 code points or bytes of it.
-// Returns the bytes written, -1 where it has none; and whether it is cut.
+// Writes the value or name of the object, at most 100 code points or bytes.
+// Returns the number of bytes, or -1 without such a text. Sets *cut if it was
+// longer.
 enum { kPymemrunTextBytes = 512 };
 int PymemrunTextOf(PyObject* object, const PymemrunTypeFacts* facts,
                    char* buffer, int* cut);
-// Of a str or bytes: where all of it lies.
+// Whole contents of a str or bytes.
 const void* PymemrunWholeText(PyObject* object, size_t* bytes);
-// The name of a reference as text, likewise; an ellipsis ends what is cut.
+// Writes the name of a reference as text, in the same way; an ellipsis marks a
+// cut.
 int PymemrunNameText(PyObject* name, char* buffer);
-// Tells each reference that has a name.
+// Reports each reference that has a name.
 void PymemrunNamedEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink);
-// Parts of it: instance attributes, and those of shapes.
+// Parts of PymemrunNamedEdges(): instance attributes, and attributes by shape.
 void PymemrunAttributeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                             const PymemrunSink* sink);
 void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink);
 void PymemrunNumpyEdges(PyObject* object, const PymemrunSink* sink);
 void PymemrunBytesIOEdges(PyObject* object, const PymemrunSink* sink);
-// Of a generator, or of a frame object that has its frame in itself.
+// References of the frame inside a generator or a frame object.
 void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
                            const PymemrunSink* sink);
-// The cells of a function's closure with the names of their variables.
+// Cells of the closure of a function, with the names of their variables.
 void PymemrunClosureNames(PyObject* function, const PymemrunSink* sink);
 
 #ifdef __cplusplus

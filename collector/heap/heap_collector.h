@@ -29,7 +29,8 @@ class HeapCollector final : public Source,
     bool takes_forks;        // true if there is no page source
   };
   explicit HeapCollector(const Options& options);
-  // Allocates whole pages, as most of it is written at once.
+  // Allocates the collector and touches its pages at once: most of them are
+  // written soon, and a fault for each takes several times as long.
   static void* operator new(size_t bytes);
   static void operator delete(void* memory);
 

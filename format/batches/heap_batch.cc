@@ -15,10 +15,10 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kFirstOps = 256;
-// Of addresses that a program can have; of others any lane will do.
+// Largest distance of addresses in a program; beyond it any lane will do.
 constexpr uint64_t kMaxDistance = ~uint64_t{0} / HeapFreeOrder::kLanes;
 
-// How many entries of the columns that are not sparse the ops take.
+// Entries of the dense columns that `op` calls for.
 struct Stated {
   uint64_t addresses = 0, stacks = 0, sizes = 0;
   uint64_t frees = 0;  // of all entries
@@ -86,7 +86,9 @@ absl::Status CheckColumns(const HeapBatch& b, BatchIds* ids,
   return CheckIds("heap.code", b.code(), 0, &ids->mapping);
 }
 
-// Reads a batch that HeapBatchDecoder::Check() found good.
+// Reads a batch for which HeapBatchDecoder::Check() succeeded. Does the same
+// steps on its guesses as the encoder did, in the same order: a difference
+// would make all later entries wrong.
 class BatchReader {
  public:
   BatchReader(const HeapBatch& batch, HeapGuesses* guesses)
@@ -195,7 +197,7 @@ class BatchReader {
   const uint32_t* stack_;
   const uint64_t* size_;
   SparseCursor time_, thread_, code_;
-  HeapEvent state_;  // what was stated last
+  HeapEvent state_;  // values stated last
 };
 
 }  // namespace
@@ -242,7 +244,8 @@ void HeapBatchEncoder::ChangeState(uint64_t time_us, uint32_t thread,
   }
 }
 
-// It may change again before there is an entry.
+// A state may change again before the next entry; then the last value is
+// replaced.
 void HeapBatchEncoder::Change(uint32_t value, RowSteps* steps, Column32* at,
                               Column32* values) {
   if (IsAtEnd(*steps)) {
@@ -264,10 +267,10 @@ uint32_t HeapBatchEncoder::StateStep(uint64_t step) {
   return units ? 0 : kHeapOpBytes;
 }
 
-// As the distance from the nearest lane.
+// States the address as the distance from the nearest lane.
 uint32_t HeapBatchEncoder::StateFreed(uint64_t address) {
-  // Distance and lane as one number: which lane it is nobody can foretell, so
-  // a branch for each would cost more than all else here.
+  // Minimises (distance, lane) as one number. The lane is not predictable, so a
+  // branch for each lane would cost more than everything else here.
   uint64_t least = ~uint64_t{0};
   for (size_t lane = 0; lane < HeapFreeOrder::kLanes; ++lane) {
     const uint64_t step = address - guesses_.frees.Lane(lane);
@@ -279,7 +282,7 @@ uint32_t HeapBatchEncoder::StateFreed(uint64_t address) {
   return unit | static_cast<uint32_t>(nearest << kHeapOpLaneShift);
 }
 
-// Such are rare, and not blocks: they say nothing of what comes.
+// Ranges are rare and not blocks, so they are not used for predictions.
 void HeapBatchEncoder::AddRange(const HeapEvent& event) {
   const auto how = event.free_of == HeapFreeOf::kMovedRange
                        ? HeapFreed::kMovedRange
@@ -290,7 +293,7 @@ void HeapBatchEncoder::AddRange(const HeapEvent& event) {
 }
 
 size_t HeapBatchEncoder::max_stated_bytes() const {
-  // Address, size and time step are of 64 bits, the others of 32.
+  // Varints: at most 10 bytes for 64 bits, 5 for 32 bits.
   return 10 *
              static_cast<size_t>(batch_.address_step_size() +
                                  batch_.size_size() + batch_.time_step_size()) +
@@ -299,7 +302,7 @@ size_t HeapBatchEncoder::max_stated_bytes() const {
                                  2 * batch_.code_size());
 }
 
-// What was stated behind the last entry is the next batch's.
+// State after the last entry belongs to the next batch.
 void HeapBatchEncoder::DropWhatNoEntryHas() {
   if (IsAtEnd(time_at_)) {
     batch_.mutable_time_at()->RemoveLast();

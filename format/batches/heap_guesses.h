@@ -1,5 +1,5 @@
-// What both halves of the codec of HeapBatch know of the entries so far, and so
-// guess of the next one. FORMAT.md has the rules.
+// Predictions of the next heap event, shared by both directions of the
+// HeapBatch codec. FORMAT.md has the rules.
 #ifndef PYMEMRUN_FORMAT_BATCHES_HEAP_GUESSES_H_
 #define PYMEMRUN_FORMAT_BATCHES_HEAP_GUESSES_H_
 
@@ -15,35 +15,34 @@ namespace pymemrun {
 // The bits of an entry of HeapBatch.op. FORMAT.md says what they mean.
 
 inline constexpr uint8_t kHeapOpFree = 1;
-// A stated address counts in bytes, not in units of 16.
+// The stated address is in bytes, not in units of 16.
 inline constexpr uint8_t kHeapOpBytes = 16;
-// Of allocations: what is stated; the bits above are the allocator.
+// Allocations: which columns have a value. The upper bits are the allocator.
 inline constexpr uint8_t kHeapOpAddress = 2;
 inline constexpr uint8_t kHeapOpStack = 4;
 inline constexpr uint8_t kHeapOpSize = 8;
 inline constexpr int kHeapOpAllocatorShift = 5;
-// Of frees: HeapFreed; the bits above are the lane that a stated address counts
+// Frees: HeapFreed. The upper bits are the lane that a stated address counts
 // from.
 inline constexpr int kHeapOpFreedShift = 1;
 inline constexpr uint8_t kHeapOpFreedMask = 7;
 inline constexpr int kHeapOpLaneShift = 5;
 
-// Which block is freed.
+// How the freed block is given.
 enum class HeapFreed : uint8_t {
   kInOrder = 0,  // HeapFreeOrder::InOrder()
-  kNewest = 1,   // the one allocated last
+  kNewest = 1,   // HeapFreeOrder::Newest()
   kStated = 2,
-  // No block, but a range of addresses, stated with its size: what C code had
-  // mapped there goes, or moves.
+  // A range of addresses, stated with its size: memory mapped by C code was
+  // unmapped or moved.
   kRange = 3,
   kMovedRange = 4,
 };
 
-// Which stack allocates next, and how much.
-
-// A number that is likely to come after certain others. A slot holds the guess,
-// 0 at first, and is to be given the true value. Keys are hashes without a
-// check: two that are equal by chance share a slot.
+// Predicts a value from up to three earlier ones (as in finite-context-method
+// predictors). A slot holds the prediction, 0 at first; the caller replaces it
+// by the true value. Keys are hashes without a check, so equal hashes share a
+// slot.
 template <class Value, int kBits>
 class HeapContext {
  public:
@@ -59,7 +58,7 @@ class HeapContext {
   std::array<Value, size_t{1} << kBits> values_;
 };
 
-// Of allocations. Constant size. Not thread safe.
+// Predicts stacks and sizes of allocations. Constant size. Not thread-safe.
 class HeapContexts {
  public:
   void Reset() {
@@ -70,15 +69,15 @@ class HeapContexts {
     last_sizes_ = {};
   }
 
-  // By the three stacks before.
+  // From the last three stacks.
   uint32_t& Stack() {
     return stacks_.At(last_stacks_[0], last_stacks_[1], last_stacks_[2]);
   }
-  // By its stack and the two sizes before.
+  // From the stack and the last two sizes.
   uint64_t& Size(uint32_t stack) {
     return sizes_.At(stack, last_sizes_[0], last_sizes_[1]);
   }
-  // The address that a block of such a size had, which is not from a pool.
+  // Last address of a block of this size that was not from a pool.
   uint64_t& Large(uint64_t size) { return large_.At(size, 0, 0); }
   void Note(uint32_t stack, uint64_t size) {
     last_stacks_ = {stack, last_stacks_[0], last_stacks_[1]};
@@ -93,11 +92,10 @@ class HeapContexts {
   std::array<uint64_t, 2> last_sizes_;
 };
 
-// Which block is freed next.
-
-// Blocks are often freed in the order of their allocations, or in another that
-// comes again: so many allocations behind the block freed before. Constant
-// size. Not thread safe.
+// Predicts freed blocks. Blocks are often freed in the order of their
+// allocation, or in another order that repeats. So the prediction is a
+// distance, in allocations, from the block freed before. Constant size. Not
+// thread-safe.
 class HeapFreeOrder {
  public:
   static constexpr size_t kLanes = 8;
@@ -116,14 +114,13 @@ class HeapFreeOrder {
     known_[SlotOf(address)] = {TagOf(address), number_};
     order_[number_++ & (kOrder - 1)] = address;
   }
-  // As many allocations from the block freed last as after the three distances
-  // before.
+  // Predicts the distance that followed the last three distances.
   uint64_t InOrder() {
     const auto step = static_cast<uint32_t>(Step());
     return order_[(freed_number_ + step) & (kOrder - 1)];
   }
   uint64_t Newest() const { return order_[(number_ - 1) & (kOrder - 1)]; }
-  // One of the addresses freed last.
+  // One of the last kLanes freed addresses.
   uint64_t Lane(size_t lane) const { return lanes_[lane]; }
 
   void NoteFreed(uint64_t address) {
@@ -140,7 +137,7 @@ class HeapFreeOrder {
   static constexpr uint32_t kBlocks = 1 << 13;
   static constexpr uint32_t kOrder = 1 << 13;
 
-  // An address and when it was allocated.
+  // An address and its allocation number.
   struct Known {
     uint32_t tag = 0;
     uint32_t number = 0;
@@ -165,11 +162,11 @@ class HeapFreeOrder {
   std::array<uint64_t, kLanes> lanes_;
   std::array<int32_t, 3> last_steps_;
   uint32_t number_;        // of the next allocation
-  uint32_t freed_number_;  // of the block freed last, as far as it is known
+  uint32_t freed_number_;  // of the last known freed block
   size_t lane_;
 };
 
-// Some 300 KiB, whatever is noted. Not thread safe.
+// Takes some 300 KiB. Not thread-safe.
 struct HeapGuesses {
   HeapContexts contexts;
   HeapPools pools;
@@ -183,7 +180,7 @@ struct HeapGuesses {
     frees.Reset();
     last_of.fill(0);
   }
-  // Blocks of these two come from CPython's pools when they are small.
+  // Small blocks of these two allocators come from pools of CPython.
   static uint32_t ClassOf(uint32_t allocator, uint64_t size) {
     return allocator <= HEAP_MEM ? HeapPools::ClassOf(size) : 0;
   }

@@ -10,6 +10,10 @@
 namespace pymemrun {
 namespace {
 
+// A second thread reads and decompresses ahead. It fills parcels of pieces;
+// Next() empties them in the same order. The two counters filled_ and emptied_
+// are the only shared state: parcel number n is in parcels_[n % kParcels], and
+// belongs to the thread while n >= filled_, otherwise to the caller.
 bool HasCpus() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1;

@@ -8,10 +8,13 @@
 namespace pymemrun {
 namespace {
 
+// The index is a skippable frame at the end of the file: header, compressed
+// FrameIndex, trailer. The trailer has the size of the frame and a magic, so a
+// reader finds the index from the end of the file. Other zstd tools skip it.
 constexpr uint32_t kIndexVersion = 1;
 constexpr uint32_t kIndexMagic = kSkippableMagic + 1;
 constexpr absl::string_view kTrailerMagic = "pymemidx";
-constexpr size_t kTrailerBytes = 4 + 8;  // the frame's size, the magic
+constexpr size_t kTrailerBytes = 4 + 8;  // size of the frame, magic
 constexpr size_t kHeaderBytes = 8;       // of a skippable frame
 
 absl::Status Wrong(absl::string_view expected, absl::string_view found) {
@@ -41,7 +44,9 @@ FrameIndex MessageOf(const std::vector<FrameSpan>& spans) {
   return index;
 }
 
-// `covered`: the bytes before the index. nullopt: not all of them have a span.
+// Checks the columns and returns the spans. `covered` is the number of bytes
+// before the index. Returns nullopt if the spans do not cover all of them: the
+// file was changed, and everything must be read.
 absl::StatusOr<std::optional<std::vector<FrameSpan>>> SpansOf(
     const FrameIndex& index, uint64_t covered) {
   const int count = index.bytes_size();
@@ -77,13 +82,14 @@ absl::StatusOr<std::optional<std::vector<FrameSpan>>> SpansOf(
   return spans;
 }
 
-// The message inside the skippable frame `frame`.
+// Parses the message in the skippable frame `frame`.
 absl::StatusOr<FrameIndex> ParseIndexFrame(absl::string_view frame) {
   if (LoadLe32(frame.data()) != kIndexMagic ||
       LoadLe32(frame.data() + 4) != frame.size() - kHeaderBytes) {
     return Wrong("a skippable frame of the size named last", "another");
   }
-  // Its magic is left out in the file, lest a search for frames should find it.
+  // The file leaves out the magic of the inner frame. Otherwise a search for
+  // frames after damage could find it.
   std::string inner;
   AppendLe32(kFrameMagic, &inner);
   inner.append(frame.data() + kHeaderBytes,
@@ -123,6 +129,8 @@ void FrameIndexBuilder::EndFrame(size_t bytes) {
   open_ = FrameSpan();
 }
 
+// Joins pairs of spans, so the index stays small for any file: when there are
+// too many spans, each covers twice as many frames.
 void FrameIndexBuilder::HalveSpans() {
   size_t kept = 0;
   for (size_t i = 0; i < spans_.size(); i += 2) {

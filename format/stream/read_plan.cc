@@ -14,14 +14,15 @@
 namespace pymemrun {
 namespace {
 
-// Enough for any frame header, and for a few frames where they are tiny.
+// Bytes read at a time: enough for any frame header, and for several tiny
+// frames.
 constexpr size_t kPeekBytes = 256;
 
-// A few bytes of a source at a time, from anywhere.
+// Reads a few bytes at a time from any place of a source.
 class Peeker {
  public:
   explicit Peeker(ByteSource* source) : source_(source) {}
-  // Bytes from `offset` on; few or none near the end.
+  // Returns bytes from `offset` on; few or none near the end.
   absl::StatusOr<absl::string_view> At(uint64_t offset) {
     constexpr size_t kFewest = 32;
     if (offset < offset_ || offset + kFewest > offset_ + bytes_.size()) {
@@ -38,7 +39,8 @@ class Peeker {
   uint64_t offset_ = 0;
 };
 
-// Where the frame at `offset` ends, by its header and its block headers.
+// Returns the end of the frame at `offset`, from its header and block headers.
+// Nothing is decompressed.
 absl::StatusOr<uint64_t> EndOfFrame(Peeker* peeker, uint64_t offset) {
   const StreamReader::Options limits;
   FrameWalker walker({limits.max_frame_bytes, limits.max_window_log});
@@ -60,9 +62,8 @@ absl::StatusOr<uint64_t> EndOfFrame(Peeker* peeker, uint64_t offset) {
   }
 }
 
-// Rows are wanted of the spans from *first on, and nothing of *end and later
-// ones. What lies between wanted spans is read, too: clocks of threads may be
-// apart.
+// Finds the first span with rows of these times, and the end of the last one.
+// All spans between are read, too, because clocks of threads may differ.
 void FindWanted(const std::vector<FrameSpan>& spans, uint64_t from_us,
                 uint64_t to_us, size_t* first, size_t* end) {
   *first = spans.size();
@@ -75,9 +76,9 @@ void FindWanted(const std::vector<FrameSpan>& spans, uint64_t from_us,
     *first = std::min(*first, i);
     *end = i + 1;
   }
-  // Up to the end means with the footer.
+  // If no span is later, reads up to the footer.
   if (!any_later) *end = spans.size();
-  // Context of the first row stands before it, maybe in earlier spans.
+  // Context of the first row may be in earlier spans.
   for (size_t i = *first; i > 0 && *first < spans.size(); --i) {
     const FrameSpan& before = spans[i - 1];
     if (!before.has_rows()) continue;
@@ -86,13 +87,13 @@ void FindWanted(const std::vector<FrameSpan>& spans, uint64_t from_us,
   }
 }
 
-// The spans of a file without an index, found by reading all its frames;
-// nullopt where one is damaged: to tell of that everything has to be read.
+// Returns the spans of a file without an index, by reading all its frames.
+// Returns nullopt after damage: to report it, everything must be read.
 std::optional<std::vector<FrameSpan>> ScanSpans(ByteSource* source,
                                                 uint64_t size_bytes) {
   FrameIndexBuilder builder;
   const auto reader = StreamReader::Create(source, StreamReader::Options());
-  // The first span is that of the header, with whatever stands before it.
+  // The first span has the header and whatever precedes it.
   uint64_t begin = 0, frame = 0;
   bool is_first = true;
   absl::string_view record;
@@ -113,7 +114,7 @@ std::optional<std::vector<FrameSpan>> ScanSpans(ByteSource* source,
       case StreamReader::Result::kEnd: {
         if (size_bytes <= begin) return std::nullopt;
         builder.EndFrame(size_bytes - begin);
-        // How the file ends, and whether it grows, is for the reader to see.
+        // The reader must see how the file ends, and whether it grows.
         std::vector<FrameSpan> spans = builder.spans();
         spans.back().needed = true;
         return spans;
@@ -158,7 +159,7 @@ void ReadPlan::Make(const std::vector<FrameSpan>& spans, uint64_t from_us,
   uint64_t offset = 0;
   for (size_t i = 0; i < spans.size(); ++i) {
     if (i == first) rows_from_ = offset;
-    // The header is always there to be read.
+    // The header is always read.
     if (i > 0 && i >= end) {
       end_ = offset;
       break;
@@ -172,6 +173,8 @@ void ReadPlan::Make(const std::vector<FrameSpan>& spans, uint64_t from_us,
   if (first == spans.size()) rows_from_ = kNothing;
 }
 
+// Skipped ranges must consist of whole frames, by their headers. So damage in
+// the index cannot hide a part of the file.
 absl::Status ReadPlan::CheckSkipped(ByteSource* source) const {
   Peeker peeker(source);
   for (const Range& range : skipped_) {

@@ -11,6 +11,9 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kEver = std::numeric_limits<uint64_t>::max();
+// Spans are read from the wire format, without protobuf objects: the writer
+// makes a span for every record, and parsing it again would cost more than
+// encoding.
 enum WireType { kVarint = 0, kBytes = 2 };
 
 constexpr char KeyOf(int field) {
@@ -24,7 +27,7 @@ struct Field {
   absl::string_view bytes;
 };
 
-// Takes a field off the front; false: none of these two wire types.
+// Removes a field from the front. Returns false for other wire types.
 bool TakeField(absl::string_view* message, Field* field) {
   uint64_t key;
   field->bytes = absl::string_view();
@@ -38,7 +41,7 @@ bool TakeField(absl::string_view* message, Field* field) {
   return true;
 }
 
-// How many varints a packed column has.
+// Number of varints in a packed column.
 uint64_t CountOf(absl::string_view packed) {
   return static_cast<uint64_t>(std::count_if(
       packed.begin(), packed.end(),
@@ -57,9 +60,7 @@ FrameSpan Needed() {
   return span;
 }
 
-// The columns of a batch that say when it ends, and its rows. The encoder has
-// just written them: a protobuf object with every value of theirs would cost
-// more than the encoding.
+// Span of an EventBatch, from the columns with its times and numbers.
 std::optional<FrameSpan> SpanOfBatch(absl::string_view batch) {
   FrameSpan span;
   uint64_t rows = 0, skipped = 0, contexts = 0, last_context = 0;
@@ -99,7 +100,7 @@ std::optional<FrameSpan> SpanOfBatch(absl::string_view batch) {
   return span;
 }
 
-// The times of page events or heap events, by the numbers of these two fields.
+// Span of a batch with these two time fields.
 std::optional<FrameSpan> SpanOfTimes(absl::string_view batch,
                                      uint32_t first_us_field,
                                      uint32_t time_step_field) {
@@ -120,8 +121,8 @@ std::optional<FrameSpan> SpanOfTimes(absl::string_view batch,
   return span;
 }
 
-// A thread's state comes from entries of earlier times, too: readers of a time
-// need them all.
+// The state of a thread may come from earlier entries, so readers of any later
+// time need all batches.
 FrameSpan SpanOfNanos(absl::string_view batch) {
   static_assert(GilBatch::kFirstNsFieldNumber ==
                 StateBatch::kFirstNsFieldNumber);
@@ -220,7 +221,7 @@ bool HoldsRowsOnly(absl::string_view record) {
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
-  // Definitions are many, and told by their first byte.
+  // Definitions are frequent; their first byte identifies them.
   const char key = record.empty() ? 0 : record[0];
   if (key >= KeyOf(Record::kHeaderFieldNumber) &&
       key <= KeyOf(Record::kStackFieldNumber)) {

@@ -20,25 +20,22 @@
 namespace pymemrun {
 namespace {
 
-// The part of a source that a reader looks at: bytes from some offset on, with
-// more read when they are asked for.
-
-// Not thread safe. Grows to what is asked for and no further: whoever asks
-// must have a bound.
+// A window into a source: bytes from an offset on; more are read on request.
+// Grows only to what is requested, so callers need a limit. Not thread-safe.
 class InputWindow {
  public:
   // The source must outlive the window.
   explicit InputWindow(ByteSource* source) : source_(source) {}
 
-  // The bytes from offset() on, valid until the next Fill() or Consume().
+  // Bytes from offset() on, valid until the next Fill() or Consume().
   absl::string_view bytes() const {
     return absl::string_view(buffer_.get() + begin_, end_ - begin_);
   }
   uint64_t offset() const { return offset_; }
   const absl::Status& error() const { return error_; }
 
-  // Makes bytes() at least `size` long. False: the source ended (for now) or
-  // failed before; what came is there.
+  // Extends bytes() to at least `size`. Returns false if the source ended or
+  // failed before; what was read is there.
   bool Fill(size_t size) {
     while (end_ - begin_ < size) {
       if (!error_.ok()) return false;
@@ -59,8 +56,8 @@ class InputWindow {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  // Lets go of everything before `offset`, without reading it. False: the
-  // source cannot, see error(). REQUIRES: offset >= this->offset()
+  // Drops everything before `offset` without reading it. Returns false if the
+  // source cannot seek, see error(). REQUIRES: offset >= this->offset()
   bool SkipTo(uint64_t offset) {
     if (offset - offset_ <= bytes().size()) {
       Consume(static_cast<size_t>(offset - offset_));
@@ -83,7 +80,7 @@ class InputWindow {
     if (size <= capacity_) {
       memmove(buffer_.get(), buffer_.get() + begin_, have);
     } else {
-      // Doubled, so that growing costs linear time.
+      // Doubles, so that growing takes linear time.
       const size_t capacity = std::max(size, 2 * capacity_);
       auto larger = std::make_unique_for_overwrite<char[]>(capacity);
       if (have != 0) memcpy(larger.get(), buffer_.get() + begin_, have);
@@ -103,13 +100,15 @@ class InputWindow {
   uint64_t offset_ = 0;  // in the file, of begin_
 };
 
-// Places tried in vain while looking for the next frame may cost this much
-// work, and a multiple of the file read so far; after that what was tried is
-// skipped whole. It keeps the time linear for a file made of false frames.
+// Bound on the work of resynchronisation. A hostile file may consist of false
+// frame headers, and each could cost the work of decompressing a frame. Failed
+// attempts may cost kFreeWork, plus kWorkPerByte for each byte read. Beyond
+// that a failed frame is skipped whole. So the time is linear in the size of
+// the file.
 constexpr uint64_t kFreeWork = 64 * 1024 * 1024;
 constexpr uint64_t kWorkPerByte = 16;
 constexpr uint64_t kWorkPerBlock = 16;
-// While looking, bytes behind are let go of in pieces of this size.
+// While searching, bytes are dropped in pieces of this size.
 constexpr size_t kReleaseBytes = 1024 * 1024;
 
 class ZstdStreamReader final : public StreamReader {
@@ -136,7 +135,7 @@ class ZstdStreamReader final : public StreamReader {
   uint64_t frame_offset() const override { return frame_offset_; }
 
  private:
-  // What there is at a place in the input.
+  // Result of trying to read a frame at a place in the input.
   struct Attempt {
     enum Kind {
       kGood,        // a frame; records_ are its decompressed bytes
@@ -145,9 +144,8 @@ class ZstdStreamReader final : public StreamReader {
       kIncomplete,  // the input ends before the frame
     };
     Kind kind;
-    size_t end = 0;     // after it, counted from the window's begin; of kBad:
-                        // what its block headers say, 0 if they say nothing
-    uint64_t work = 0;  // what it cost to find out
+    size_t end = 0;     // end in the window; kBad: by block headers, or 0
+    uint64_t work = 0;  // cost of this attempt
     absl::Status status;
   };
 
@@ -168,13 +166,13 @@ class ZstdStreamReader final : public StreamReader {
   const Options options_;
   InputWindow input_;
   FrameDecompressor decompressor_;
-  absl::string_view records_;  // the current frame's, not yet given
+  absl::string_view records_;  // rest of the current frame
   uint64_t frame_offset_ = 0;
   uint64_t frame_bytes_ = 0;
   size_t frame_content_bytes_ = 0;
   Damage damage_;
   bool damage_queued_ = false;
-  bool foreign_ = false;  // the first bytes were no frame's
+  bool foreign_ = false;  // the file does not begin with a frame
   bool error_given_ = false;
   uint64_t failed_work_ = 0;
 };
@@ -217,8 +215,8 @@ StreamReader::Result ZstdStreamReader::NextInFrame(absl::string_view* record) {
   return Result::kRecord;
 }
 
-// Returns kRecord when records_ are those of a further frame (or when there is
-// damage_queued_).
+// Reads the next frame. Returns kRecord if records_ was set or damage_queued_
+// is.
 StreamReader::Result ZstdStreamReader::NextFrame() {
   if (foreign_) return Resync(0, false);
   for (;;) {
@@ -254,7 +252,7 @@ StreamReader::Result ZstdStreamReader::NextFrame() {
   }
 }
 
-// Goes to the next frame of the plan; false: the plan has no more.
+// Goes to the next frame of the plan. Returns false if there are no more.
 bool ZstdStreamReader::SkipUnwanted() {
   if (options_.plan == nullptr) return true;
   const uint64_t offset = options_.plan->NextWanted(input_.offset());
@@ -276,7 +274,7 @@ ZstdStreamReader::Attempt ZstdStreamReader::Try(size_t at) {
     const absl::string_view bytes = input_.bytes().substr(at);
     result = walker.Walk(bytes);
     if (result != FrameWalker::Result::kMore) break;
-    // A chunk is read at a time: one byte more asks for the next.
+    // Requests one more byte, for which a whole chunk is read.
     const size_t want = std::max(bytes.size() + 1, walker.end());
     if (!input_.Fill(at + want)) break;
   }
@@ -290,7 +288,8 @@ ZstdStreamReader::Attempt ZstdStreamReader::Try(size_t at) {
       break;
   }
   if (!walker.skippable()) return Decompress(at, walker);
-  // Nothing in a skippable frame proves it sound but what comes after it.
+  // A skippable frame has no checksum. Only the frame after it shows that it is
+  // sound.
   if (FrameFollows(at + walker.end())) {
     return {Attempt::kSkip, at + walker.end(), work, absl::OkStatus()};
   }
@@ -319,9 +318,9 @@ bool ZstdStreamReader::FrameFollows(size_t at) {
          MayBeginFrame(input_.bytes().substr(at, kMagicBytes));
 }
 
-// Moves *at to the next place, from *at on, where a frame may begin; false: no
-// such place up to the end. Unless `released` is null, lets go of what was
-// looked at and counts it there.
+// Moves *at to the next place that may be the start of a frame. Returns false
+// if there are no more. If `released` is not null, drops the bytes passed and
+// adds their number to it.
 bool ZstdStreamReader::FindMagic(size_t* at, uint64_t* released) {
   for (;;) {
     if (released != nullptr && *at >= kReleaseBytes) {
@@ -339,7 +338,7 @@ bool ZstdStreamReader::FindMagic(size_t* at, uint64_t* released) {
   }
 }
 
-// Where to look on after an attempt at `at` failed.
+// Returns where to continue after a failed attempt at `at`.
 size_t ZstdStreamReader::AfterFailed(size_t at, const Attempt& attempt) {
   failed_work_ += attempt.work;
   const uint64_t allowed =
@@ -347,7 +346,7 @@ size_t ZstdStreamReader::AfterFailed(size_t at, const Attempt& attempt) {
   return failed_work_ > allowed ? std::max(at + 1, attempt.end) : at + 1;
 }
 
-// Goes on with the frame found at `at`, behind damage_.
+// Continues with the frame found at `at`, after reporting damage_.
 void ZstdStreamReader::ResumeAt(size_t at, const Attempt& attempt) {
   damage_queued_ = !foreign_;
   foreign_ = false;
@@ -358,10 +357,10 @@ void ZstdStreamReader::ResumeAt(size_t at, const Attempt& attempt) {
   }
 }
 
-// Looks for the next frame that decodes, from `skip` bytes on. Not `at_end`:
-// damage_ is there already and gets its bytes_lost. `at_end`: the frame at the
-// window's begin is incomplete, which is damage only if a whole frame is found
-// behind it.
+// Resynchronises: searches for the next frame that decodes, from `skip` bytes
+// on. at_end false: damage_ is set, and gets its bytes_lost. at_end true: the
+// frame at the start of the window is incomplete. That is damage only if a
+// whole frame follows; otherwise the file is torn there, a normal end.
 StreamReader::Result ZstdStreamReader::Resync(size_t skip, bool at_end) {
   constexpr size_t kNone = ~size_t{0};
   uint64_t released = 0;

@@ -8,28 +8,32 @@
 namespace pymemrun {
 namespace {
 
-// Deeper stacks are looked up whole each time.
+// Deeper stacks are looked up from scratch each time.
 constexpr uint32_t kMaxLevels = kStackBlock;
-// Of up to so many frames all are looked at in less time than marks take, at
-// any depth: measured with 3.12.
+// Up to this depth, comparing all frames is faster than following marks,
+// measured with CPython 3.12.
 constexpr uint32_t kShallow = 8;
 
+// A frame of the last stack. Invariant: levels [0, depth_) are the outermost
+// frames of the last stack, each with the id of the stack up to it. If the
+// frame and instruction of a level are unchanged, and so are all levels before
+// it, its id is still right.
 struct Level {
   const PymemrunFrame* frame;
-  const void* instruction;  // the frame's last
-  uint32_t stack;           // id of the stack down to here
+  const void* instruction;  // its instruction
+  uint32_t stack;           // id of the stack from the outermost frame to this
 };
 
 }  // namespace
 
 struct ComparedStack::Tables {
-  Level levels[kMaxLevels];  // the outermost first
+  Level levels[kMaxLevels];  // outermost first
   const PymemrunFrame* frames[kMaxStackDepth];
   RecentChildren recent;
 };
 
-// The thread's frames, the innermost first; returns how many there are, up to
-// the limit, which may be more than are kept.
+// Collects the frames of the thread, innermost first. Returns their number, up
+// to `limit`, which may be more than are stored.
 inline uint32_t ComparedStack::Walk(const PymemrunFrame* frame,
                                     uint32_t limit) {
   uint32_t count = 0;
@@ -41,8 +45,8 @@ inline uint32_t ComparedStack::Walk(const PymemrunFrame* frame,
   return count;
 }
 
-// How many of the kept levels, from the outermost on, are still those of the
-// `count` frames that were walked.
+// Returns the number of levels, from the outermost on, that still match the
+// `count` walked frames.
 uint32_t ComparedStack::SameLevels(uint32_t count) const {
   uint32_t same = 0;
   while (same < depth_ && same < count) {
@@ -57,7 +61,8 @@ uint32_t ComparedStack::SameLevels(uint32_t count) const {
   return same;
 }
 
-// The id of the stack of `count` frames, 0 where there was no room.
+// Returns the id of the stack of `count` frames, or 0 if the ring had no room.
+// Only levels after the first difference are looked up.
 uint32_t ComparedStack::Extend(HotState& hot, uint32_t count) {
   depth_ = SameLevels(count);
   uint32_t stack = depth_ == 0 ? 0 : tables_->levels[depth_ - 1].stack;
@@ -70,7 +75,7 @@ uint32_t ComparedStack::Extend(HotState& hot, uint32_t count) {
   return stack;
 }
 
-// The same of a deeper one.
+// The same for a stack that is too deep for levels: it is cut.
 uint32_t ComparedStack::ExtendDeep(HotState& hot, uint32_t count) {
   depth_ = 0;
   uint32_t left = count - static_cast<uint32_t>(FirstKept(count - 1));
@@ -96,7 +101,8 @@ void ComparedStack::CodeDied() {
   tables_->recent.Clear();
 }
 
-// Of so many frames that were walked.
+// Returns the id of the stack of the `count` walked frames. If the tables of
+// ids are full, forgets all ids and tries again.
 inline uint32_t ComparedStack::StackOf(HotState& hot, uint32_t count) {
   if (count == 0) return 0;
   for (int tries = 0; tries < 3; ++tries) {
@@ -122,8 +128,8 @@ uint32_t ComparedStack::Of(HotState& hot, const PymemrunFrame* top) {
 }
 
 #ifdef PYMEMRUN_FRAME_MARKS
-// The last level's frame is where it was, and has gone on: hot.last_stack is
-// brought up to date. False: it is of another frame, or there was no room.
+// Updates hot.last_stack if the innermost frame is the same and only its
+// instruction has changed. Returns false otherwise, or if the ring had no room.
 inline bool ComparedStack::Moved(HotState& hot, const PymemrunFrame* top) {
   if (!MarkedStack::IsLast(hot, top) || hot.last_stack.state != marked_state_ ||
       depth_ == 0 || tables_->levels[depth_ - 1].frame != top ||
@@ -140,7 +146,8 @@ inline bool ComparedStack::Moved(HotState& hot, const PymemrunFrame* top) {
   return true;
 }
 
-// A frame that asks once may not ask again: a mark for each would cost more.
+// Marks the frame on its second request, so that further ones hit the fast
+// half. A mark for each request would cost more.
 inline void ComparedStack::MarkIfAgain(HotState& hot, const PymemrunFrame* top,
                                        uint32_t stack) {
   if (top != last_top_ || stack == 0) {

@@ -8,28 +8,27 @@
 namespace pymemrun {
 namespace {
 
-// Levels push each other out. A stack that loses some is followed further down,
-// and gets them back at once.
+// Number of levels. Frames with the same hash replace each other. A stack that
+// lost some is followed further, and gets them back at once.
 constexpr uint32_t kLevelBits = 13;
-// How many frames, from the innermost on, get their ids together: those of a
-// cut stack, and the block below. In that block only the ids that hold for the
-// next block's cut can be known.
+// Most frames that get ids in one walk: those of a cut stack, and the
+// kStackBlock below. In that lower block only the ids for the cut of the next
+// block can be known.
 constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
 constexpr uint32_t kUnknown = ~0u;
 constexpr uintptr_t kAwaited = 3;
 
 }  // namespace
 
-// What is known of a frame, as long as its mark stands. Of any chain of frames:
-// threads and greenlets lose nothing when they take turns.
+// Facts of a frame, valid while its mark is. Levels belong to frames of all
+// threads and greenlets, so switching between them loses nothing.
 struct alignas(64) MarkedStack::Level {
-  const PymemrunFrame* frame;  // null: nothing
-  const void* instruction;     // its last, when it was last looked at
+  const PymemrunFrame* frame;  // null: empty
+  const void* instruction;     // its instruction at the last look
   FrameMark mark;
-  // Ids of the stack below the frame, and of the stack with the frame. Each
-  // comes twice: cut as for this depth, and cut as for frames of the next block
-  // (kStackBlock), which begins with this block. The second is 0 where nobody
-  // asked.
+  // Ids of the stack without this frame, and with it. Each has two variants:
+  // cut for this depth, and cut for frames of the next block (kStackBlock),
+  // whose stacks start with this block. next_stack is 0 until it is needed.
   uint32_t parent;
   uint32_t next_parent;
   uint32_t stack;
@@ -40,7 +39,7 @@ struct alignas(64) MarkedStack::Level {
 struct MarkedStack::Tables {
   Level levels[1u << kLevelBits];
   RecentChildren recent;
-  // Frames, with what they wait for in the last bits.
+  // Walked frames; the last bits say what they await.
   uintptr_t walked[kMaxWalked];
 };
 
@@ -50,15 +49,15 @@ inline MarkedStack::Level& MarkedStack::LevelFor(
   return tables_->levels[HashAddress(frame) >> (64 - kLevelBits)];
 }
 
-// One look at the frames, from `top` down.
+// State of a walk from `top` down.
 struct MarkedStack::Walk {
   const PymemrunFrame* top;
-  // Which marks of kHeard and kLooping count; and whether frames may be marked
-  // so.
+  // Marks of kHeard and kLooping from this serial on are valid; and whether
+  // frames may get such marks.
   uint64_t heard_from;
   bool may_hear;
   const PymemrunFrame* leaving;  // is not marked kHeard; or null
-  // Found: the first level that stands, or null, and how many frames lie above.
+  // Result: the first valid level or null, and the number of frames above it.
   Level* base;
   uint32_t count;
 };
@@ -70,6 +69,8 @@ inline bool MarkedStack::Stands(const Walk& walk, const Level& level,
          level.mark.Stands(frame, awaited, walk.heard_from);
 }
 
+// Walks down until a frame has a valid mark: everything below it is unchanged.
+// So the cost depends on the number of new frames, not on the depth.
 [[gnu::always_inline]] inline void MarkedStack::Follow(Walk* walk) {
   walk->base = nullptr;
   walk->count = 0;
@@ -93,14 +94,16 @@ inline bool MarkedStack::Stands(const Walk& walk, const Level& level,
   }
 }
 
-// As RecentChildren::Of; what is called from the unknown is unknown.
+// RecentChildren::Of(); a frame called from an unknown stack has an unknown
+// stack.
 inline uint32_t MarkedStack::Child(HotState& hot, uint32_t parent,
                                    const PymemrunFrame* frame) {
   return parent == kUnknown ? kUnknown
                             : tables_->recent.Of(hot, nodes_, parent, frame);
 }
 
-// The frame may have gone on since. Returns false where there was no room.
+// Updates a level whose frame may be at another instruction. Returns false if
+// the ring had no room.
 bool MarkedStack::Update(HotState& hot, Level* level) {
   const void* instruction = PymemrunFrameInstruction(level->frame);
   if (level->instruction == instruction) return true;
@@ -112,7 +115,8 @@ bool MarkedStack::Update(HotState& hot, Level* level) {
   return false;
 }
 
-// Its frame is a caller. Returns false where there was no room.
+// Updates the level of a caller, which also needs next_stack. Returns false if
+// the ring had no room.
 inline bool MarkedStack::UpdateCaller(HotState& hot, Level* level) {
   if (!Update(hot, level)) return false;
   if (level->next_stack == 0) {
@@ -121,13 +125,13 @@ inline bool MarkedStack::UpdateCaller(HotState& hot, Level* level) {
   return level->next_stack != 0;
 }
 
-// Marks the frame of the level, and keeps what is known of it.
+// Marks the frame and stores its level.
 inline void MarkedStack::Keep(const Walk& walk, const Level& level,
                               Awaited awaited) {
   FrameMark mark;
   Level& kept = LevelFor(level.frame);
   const bool may_hear = walk.may_hear && level.frame != walk.leaving;
-  // Of frames further down than a cut stack's not everything is known.
+  // Frames deeper than a cut stack have no known ids.
   if (level.stack != kUnknown && mark.Put(level.frame, awaited, may_hear)) {
     kept = level;
     kept.mark = mark;
@@ -136,8 +140,8 @@ inline void MarkedStack::Keep(const Walk& walk, const Level& level,
   }
 }
 
-// Makes `level`, which is of the frame below it or has none, that of the next
-// walked frame. Returns false where there was no room.
+// Moves `level` up to the next walked frame. Returns false if the ring had no
+// room.
 inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
                                Level* level) {
   const uintptr_t walked = tables_->walked[at];
@@ -162,8 +166,8 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
   return true;
 }
 
-// The id of the stack of all that was walked, on top of what is known; 0 where
-// there was no room.
+// Returns the id of the stack: gives ids to all walked frames, from the lowest
+// up. Returns 0 if the ring had no room.
 [[gnu::always_inline]] inline uint32_t MarkedStack::Extend(HotState& hot,
                                                            const Walk& walk) {
   Level level = {};
@@ -190,7 +194,7 @@ inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
 }
 
 void MarkedStack::ForgetLast(HotState& hot) {
-  // What Of() may be given is not null, nor this.
+  // An address that is no frame and not null, so IsLast() is false.
   alignas(8) static const char none[PYMEMRUN_FRAME_HEAD_BYTES] = {};
   hot.last_stack.frame = reinterpret_cast<const PymemrunFrame*>(none);
 }
@@ -211,13 +215,14 @@ bool MarkedStack::Create(HotState& hot) {
   tables_ = static_cast<Tables*>(OwnMemory::MapTold(sizeof(Tables)));
   if (tables_ == nullptr) return false;
   OwnMemory::Wrote(&tables_->recent, sizeof(tables_->recent));
-  // A forked child's levels may be its parent's.
+  // In a forked child, old levels of the parent may still be in the table.
+  // Their marks are below valid_from_.
   valid_from_ = FrameMark::next_serial();
   return true;
 }
 
 void MarkedStack::CodeDied() {
-  // Levels hold on: a frame whose mark stands keeps its code alive.
+  // Levels stay valid: a frame with a valid mark keeps its code object alive.
   if (tables_ != nullptr) tables_->recent.Clear();
 }
 
@@ -231,7 +236,7 @@ void MarkedStack::Unwinds(const PymemrunFrame* frame) {
 uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
   Level& level = LevelFor(top);
   ++frames_seen_;
-  // Another frame may have taken its level.
+  // Another frame may have replaced this level.
   if (level.frame != top || level.mark.state() != hot.last_stack.state ||
       !nodes_.Fit(2) || !Update(hot, &level)) {
     return Find(hot, top, kNoEvent);

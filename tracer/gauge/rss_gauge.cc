@@ -15,20 +15,28 @@
 namespace pymemrun {
 namespace {
 
-// Whether the counters work is looked into at most this often, in times of the
-// longest staleness: it takes a page fault.
+// The counters are tested at most once per this many staleness times, because a
+// test takes a page fault.
 constexpr uint64_t kStalenessesBetweenChecks = 200;
-// A peak that only the text of /proc tells is looked for at most this often.
+// A peak that only /proc/self/status shows is read at most once per this many
+// staleness times.
 constexpr uint64_t kStalenessesBetweenTexts = 4;
 
+// How it works: reading statm at each event would cost 1 us. RSS changes only
+// by page faults, unmapping or a moved break. Each of these leaves a sign that
+// user space can read: the kernel advances the head of a perf ring with each
+// fault, interposed functions count unmapping calls, and libc stores the break.
+// While no sign moves and the deadline has not passed, the last RSS is still
+// right.
 const volatile uint64_t kNoHead = 0;
-// The faults that this thread had taken when it last looked.
+// Page faults of this thread at its last look.
 constinit thread_local uint64_t t_faults_seen = 0;
 
-// The kernel's, so forked children have it from their parent; 0: unknown.
+// Step of statm, a property of the kernel, so forked children inherit it; 0:
+// unknown.
 constinit uint32_t g_step_pages = 0;
 
-// What the kernel tells of the calling thread and the process in one call.
+// Counts of the calling thread and the process from one system call.
 struct Usage {
   uint64_t thread_faults;
   uint64_t maxrss_pages;  // of the process; RUSAGE_SELF would add up the times
@@ -44,8 +52,8 @@ Usage GetUsage() {
               static_cast<uint64_t>(sysconf(_SC_PAGESIZE))};
 }
 
-// Where each thread finds the number of the CPU that it runs on, from its
-// thread pointer; 0 where the kernel or libc does not tell it.
+// Offset of the CPU number of a thread (rseq) from its thread pointer; 0 if the
+// kernel or libc does not provide it.
 ptrdiff_t CpuOffset() {
   const void* size = dlsym(RTLD_DEFAULT, "__rseq_size");
   const void* offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
@@ -63,7 +71,8 @@ void UseNoHeads(HotState& hot) {
 
 }  // namespace
 
-// TakeSigns() where a CPU's counter is watched more than the others.
+// The part of TakeSigns() for many CPUs: only the counter of the current CPU is
+// compared at each event.
 inline uint64_t RssGauge::TakeHeads(HotState& hot) const {
   const FaultCounters& c = counters_;
   hot.seen_cpu = *reinterpret_cast<const volatile uint32_t*>(
@@ -84,7 +93,8 @@ inline RssGauge::Moved RssGauge::TakeSigns(HotState& hot) const {
   const uint64_t heads = hot.cpu_offset != 0 ? TakeHeads(hot) : SumOfHeads(hot);
   const uint32_t unmaps = hot.unmaps.load(std::memory_order_relaxed);
   void* const brk_now = *hot.brk_word;
-  // Before statm is read: what moves after that, the next event sees.
+  // The signs are read before statm. So a change after that moves a sign that
+  // the next event sees; the other order could miss it.
   std::atomic_thread_fence(std::memory_order_acquire);
   const Moved moved = {(heads - hot.heads_sum) / kHeadStep,
                        heads != hot.heads_sum || unmaps != hot.unmaps_seen ||
@@ -115,8 +125,8 @@ inline void RssGauge::LoseCounters(HotState& hot, GaugeFindings* found) {
   ChangeSource(GaugeSource::kHints, found);
 }
 
-// Looks into what may be wrong with the counters: the program has unmapped
-// them, or RSS grew without their moving.
+// Finds out whether the counters still work: the program may have unmapped
+// them, or RSS grew without a sign.
 inline void RssGauge::CheckCounters(HotState& hot, uint64_t stamp,
                                     bool grew_without_sign,
                                     GaugeFindings* found) {
@@ -132,7 +142,7 @@ inline void RssGauge::CheckCounters(HotState& hot, uint64_t stamp,
   }
 }
 
-// RSS cannot be read any more, or can again.
+// Notes that RSS cannot be read any more, or can be read again.
 inline void RssGauge::CheckReadable(bool readable, GaugeFindings* found) {
   const bool was_readable = source_ != GaugeSource::kAuto;
   if (readable == was_readable) return;
@@ -145,14 +155,14 @@ inline void RssGauge::CheckReadable(bool readable, GaugeFindings* found) {
   ChangeSource(GaugeSource::kAuto, found);
 }
 
-// Reads statm. Returns the new value of hot.rss_pages.
+// Reads statm. Returns the new value for hot.rss_pages.
 inline uint32_t RssGauge::Read(HotState& hot, GaugeFindings* found) {
   const uint32_t figure = Statm::Read();
   ControlPage* page = hot.page;
   page->rss_reads.store(page->rss_reads.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
   CheckReadable(figure != 0, found);
-  // Without /proc the last known value is as good as any.
+  // Without /proc the last known value is the best there is.
   if (figure == 0) return hot.rss_pages | kRssEstimated;
   figure_pages_ = figure;
   if (figure > max_rss_pages_) max_rss_pages_ = figure;
@@ -163,15 +173,16 @@ inline uint32_t RssGauge::Read(HotState& hot, GaugeFindings* found) {
   return refined == figure ? figure : refined | kRssEstimated;
 }
 
-// Whether a peak may have come since the last look, so that it is worth a
-// system call: where every fault is counted, it takes one.
+// Whether there may have been a peak since the last look, so that a system call
+// is worth its cost. Where every fault is counted, a peak takes a fault.
 inline bool RssGauge::MayHavePeaked(const Moved& moved) const {
   return moved.faults > 0 || source_ != GaugeSource::kFaults ||
          counters_.user_only || peaks_.inherited();
 }
 
-// Whether RSS is about to change without a further sign: another thread's fault
-// counts before its page does, and without counters growth comes in bursts.
+// Whether RSS is about to change without another sign. A fault of another
+// thread is counted before its page is. Without counters, growth comes in
+// bursts.
 inline bool RssGauge::IsUnsettled(const Moved& moved, uint64_t own_faults,
                                   int32_t change) const {
   if (source_ == GaugeSource::kHints) return change > 0;

@@ -6,11 +6,18 @@
 namespace pymemrun {
 namespace {
 
-// The first move ends a batch that others began; those after it are whole. One
-// more, because on the way to another CPU a batch is left half full.
+// The kernel counts RSS per CPU (before Linux 6.2 per thread) and adds it to
+// the counter behind statm in batches, so statm moves in steps.
+// MeasureStatmStep() touches fresh pages one by one and takes the smallest step
+// of statm.
+
+// Number of steps to wait for. The first one completes a batch that others
+// started, so it is not used. One more is needed because a move to another CPU
+// leaves a batch incomplete.
 constexpr int kMoves = 4;
 
-// Enough for as many batches, also on many CPUs.
+// Pages for kMoves batches. A batch has max(32, 2 * CPUs) pages
+// (lib/percpu_counter.c), before Linux 6.2 it had 64 (TASK_RSS_EVENTS_THRESH).
 size_t ScratchPages() {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   const size_t batch = cpus > 32 ? 2 * static_cast<size_t>(cpus) : 64;
@@ -42,6 +49,8 @@ uint32_t MeasureStatmStep(uint32_t (*read)()) {
   return step;
 }
 
+// Refines a coarse statm: adds the page faults since statm last moved, at most
+// what can be hidden in the batches of all CPUs.
 void RssEstimate::Start(uint32_t step_pages, uint32_t cpus) {
   const uint64_t unseen = step_pages > 1 ? step_pages - 1 : 0;
   most_unseen_pages_ = unseen * (cpus > 0 ? cpus : 1);

@@ -10,27 +10,28 @@
 namespace pymemrun {
 namespace {
 
+// A control loop: every 250 ms the cost of the last step is compared with the
+// budget, and the mean distance between samples is multiplied by their ratio.
 constexpr uint64_t kStepNs = 250'000'000;
 constexpr uint64_t kSmallestMean = 64;
-// Beyond that little is saved, and of most programs' memory little is seen...
+// A larger mean saves little more time, and shows little of most programs.
 constexpr uint64_t kLargestMean = uint64_t{1} << 20;
-// ...but the table of sampled blocks must have room.
+// If the table of sampled blocks is filling up, a larger mean is allowed.
 constexpr uint64_t kLargestMeanOfMany = uint64_t{1} << 30;
-// Of the budget, what is aimed at: the cost varies, and is to stay below.
+// Part of the budget to aim at: the cost varies and must stay below the budget.
 constexpr double kAim = 0.65;
-// Of the budget, what samples may take in any case.
+// Part of the budget that samples may always take.
 constexpr double kAtLeast = 0.1;
-// What a sample costs in all, for each time that it takes in the program: the
-// caches that it disturbs, the frees of blocks beside sampled ones, and the
-// collector's work. Measured at 2.8 where little memory is in use, at 4.1 where
-// it is much.
+// Total cost of a sample, relative to the time measured in its hook: disturbed
+// caches, frees of neighbours of sampled blocks, and work of the collector.
+// Measured: 2.8 with little memory in use, 4.1 with much.
 constexpr double kCostInAll = 3.5;
-// Where the mean grows it doubles with each so many samples. What a sample
-// stands for hangs on those before it alone, so estimates have no bias.
+// With growing rates the mean doubles after each kSamplesEach samples. The rate
+// depends only on earlier samples, so estimates have no bias.
 constexpr uint64_t kSamplesEach = 512;
 constexpr uint64_t kDoublings = 4;
 static_assert(kGrowsFromBytes << kDoublings == kGrownBytes);
-// A sample that took longer was interrupted.
+// A sample that took longer than this was interrupted; it counts as this long.
 constexpr uint64_t kLongestNs = 50'000;
 
 uint64_t CpuNs() {
@@ -42,7 +43,7 @@ uint64_t CpuNs() {
 
 }  // namespace
 
-// One thread's at a time.
+// One step of the control loop. Spent() calls it on one thread at a time.
 void HeapRateControl::Step() {
   const uint64_t cpu = CpuNs();
   const uint64_t before = cpu_ns_.exchange(cpu, std::memory_order_relaxed);
@@ -69,7 +70,7 @@ uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
                                    double fill) {
   double factor = std::clamp(spent / wanted, 0.25, 4.0);
   if (fill > 0.5) factor = std::max(factor, 2.0);
-  // What is about right stays.
+  // A mean that is about right stays: each change is an item in the side ring.
   if (factor > 0.85 && factor < 1.15) return mean;
   const double next = static_cast<double>(mean) * factor;
   const uint64_t most = fill > 0.5 ? kLargestMeanOfMany : kLargestMean;
@@ -81,7 +82,7 @@ double HeapRateControl::ForSamples(double budget, double hooks) {
 }
 
 double HeapRateControl::StandsFor(size_t size, uint64_t mean) {
-  // One of no bytes is charged as one.
+  // An allocation of 0 bytes counts as 1 byte.
   const double bytes = static_cast<double>(std::max<size_t>(size, 1));
   return -1 / std::expm1(-bytes / static_cast<double>(mean));
 }

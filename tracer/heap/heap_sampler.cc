@@ -8,23 +8,31 @@
 
 namespace pymemrun {
 
+// Sampling as in tcmalloc: samples are a Poisson process over the allocated
+// bytes. The distance to the next sample is exponentially distributed, thus
+// without memory. So a count may be drawn anew at any time, for instance when
+// the rate changes, and the probability of an allocation does not depend on
+// earlier ones. The fast half only subtracts a size and looks at the sign.
+// Counts start at 0, so the first allocation of a thread takes the slow half,
+// which draws them.
 constinit thread_local int64_t t_heap_bytes_left = 0;
 constinit thread_local int64_t t_heap_left[kMaxHeapClasses] = {};
 
 namespace {
 
-// Longest count: what a program does not reach, and sums do not overflow by.
+// Longest count. No program reaches it, and sums of two do not overflow.
 constexpr double kLongest = 1e18;
 
-// A thread's random numbers (xorshift64*), and which of its counts have been
-// drawn: bit i of class i, bit kMaxHeapClasses of the bytes.
+// State of the thread's random numbers (xorshift64*), and the set of counts
+// that were drawn: bit i for class i, bit kMaxHeapClasses for bytes.
 constinit thread_local uint64_t t_random = 0;
 constinit thread_local uint32_t t_drawn = 0;
 
 uint64_t Seed() {
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
-    // Early in the system's life. Threads differ by where their variables lie.
+    // Early after boot. The addresses of thread-local variables make threads
+    // differ.
     seed = (MonotonicNs() ^ reinterpret_cast<uintptr_t>(&t_random)) *
            0x9E3779B97F4A7C15u;
   }
@@ -45,20 +53,22 @@ int64_t Bounded(double count) {
   return static_cast<int64_t>(count < kLongest ? count : kLongest);
 }
 
-// Bytes up to the next sample, rounded up: an allocation of `size` takes it
-// where size exceeds what is left before, that is with 1 - exp(-size / mean).
+// Bytes before the next sample: -ln(U) * mean is exponentially distributed. An
+// allocation of `size` bytes gets the sample if it exceeds the bytes left, so
+// with probability 1 - exp(-size / mean).
 int64_t DrawBytes(double mean) {
   return Bounded(std::ceil(-std::log(Uniform()) * mean)) - 1;
 }
 
-// Allocations before the next sample.
+// Allocations before the next sample: geometrically distributed, ln(U) / ln(1 -
+// p).
 int64_t DrawAllocations(double probability) {
   if (probability >= 1) return 0;
   if (probability <= 0) return Bounded(kLongest);
   return Bounded(std::log(Uniform()) / std::log1p(-probability));
 }
 
-// Marks the count as drawn; whether it was not.
+// Marks the count as drawn. Returns whether it was not.
 bool IsFirst(uint32_t count) {
   const uint32_t bit = 1u << count;
   const bool first = (t_drawn & bit) == 0;
@@ -81,7 +91,8 @@ void HeapSampler::SetMean(uint64_t bytes) {
 bool HeapSampler::TakeBytes() const {
   const double mean = static_cast<double>(mean_bytes());
   if (IsFirst(kMaxHeapClasses)) {
-    // What is left is minus the allocation's size.
+    // The fast half has subtracted the size from 0, so what is left is -size.
+    // Adding the first draw gives the state as if it had been drawn before.
     t_heap_bytes_left += DrawBytes(mean);
     if (t_heap_bytes_left >= 0) return false;
   }

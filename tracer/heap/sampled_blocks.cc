@@ -7,11 +7,16 @@
 namespace pymemrun {
 namespace {
 
-// A block stands in one of so many places from where its hash points, so that
-// a removed one leaves a plain hole.
+// A hash table with bounded probing: a block is in one of kReach places from
+// its hash on. Look-ups always test all kReach places, so removing a block is
+// one store, with no tombstone. Add() and Remove() may run on any thread,
+// without locks: an entry is claimed by compare-and-swap, and only the thread
+// that frees a block removes it.
 constexpr uint32_t kReach = 64;
 
-// A count that has come to kStuck is not known any more, and stays.
+// Adds to a counter of the filter. A counter at kStuck has an unknown value and
+// stays there, so the filter may report blocks that are not there, but never
+// misses one.
 void Step(std::atomic<uint8_t>* counter, int by) {
   constexpr uint8_t kStuck = 255;
   uint8_t count = counter->load(std::memory_order_relaxed);
@@ -64,11 +69,11 @@ bool SampledBlocks::Add(const void* block) {
 
 bool SampledBlocks::Remove(const void* block) {
   const auto address = reinterpret_cast<uintptr_t>(block);
-  if (address == 0) return false;  // it stands for a hole
+  if (address == 0) return false;  // 0 is an empty place
   for (uint32_t step = 0; step < kReach; ++step) {
     std::atomic<uintptr_t>& place = PlaceAt(address, step);
     if (place.load(std::memory_order_relaxed) != address) continue;
-    // Nobody else frees this block.
+    // Only this thread frees this block, so a plain store is enough.
     place.store(0, std::memory_order_relaxed);
     used_.fetch_sub(1, std::memory_order_relaxed);
     Uncount(block);

@@ -1,6 +1,6 @@
-// Splits the argument vector of `pymemrun` into our options and the
-// interpreter's arguments, by CPython's own grammar. Knows the syntax only;
-// options.h knows what our options mean.
+// Splits the arguments of `pymemrun` into its own options and those of the
+// interpreter, by the grammar of CPython. Knows only syntax; options.h has the
+// meaning of options.
 #ifndef PYMEMRUN_LAUNCHER_OPTIONS_COMMAND_LINE_H_
 #define PYMEMRUN_LAUNCHER_OPTIONS_COMMAND_LINE_H_
 
@@ -9,7 +9,7 @@
 
 namespace pymemrun {
 
-// One of our options as the grammar sees it: `--name`, with a value or not.
+// An option of pymemrun for the grammar: `--name`, with or without a value.
 struct OptionName {
   const char* name;  // without the dashes
   bool takes_value;
@@ -25,32 +25,31 @@ enum class ProgramForm {
   kScript,  // a file, directory or zip
   kModule,  // -m
   kCode,    // -c
-  kStdin,   // `-`, or nothing at all
-  kNone,    // no user code: the interpreter prints (-h, -V), or refuses
+  kStdin,   // `-`, or no argument
+  kNone,    // no user code: -h, -V, or an error
 };
 
 struct CommandLine {
   std::vector<OwnArgument> own;
-  // The interpreter's arguments, without argv[0]: what `python3` would be
-  // given.
+  // Arguments of the interpreter, without argv[0].
   std::vector<std::string> python;
   ProgramForm form = ProgramForm::kStdin;
-  std::string target;    // path, module or code, as the form says
-  size_t script_at = 0;  // where a script's path is in `python`
+  std::string target;    // path, module or code, by `form`
+  size_t script_at = 0;  // index of the script in `python`
 };
 
-// Splits argv[1..argc). Short options are the interpreter's, in clusters and
-// with attached values, except the letters of our options. Ours may stand
-// between the interpreter's, also after a `--`, which is dropped; a second `--`
-// is the interpreter's own. From the script, -m, -c or - on nothing is read.
-// On success returns true. Returns false, with one line in *error, for a long
-// option that neither side knows or whose value is missing.
+// Splits argv[1..argc). Short options belong to the interpreter, in clusters
+// and with attached values, except the letters of pymemrun. Options of pymemrun
+// may be among those of the interpreter, also after a `--`, which is removed; a
+// second `--` belongs to the interpreter. The script, -m, -c or - ends the
+// options. Returns false with one line in *error for an unknown long option or
+// a missing value.
 bool SplitCommandLine(int argc, const char* const* argv,
                       const std::vector<OptionName>& names,
                       CommandLine* command_line, std::string* error);
 
-// The same, where the script's path is a Python's: the words behind it are that
-// interpreter's arguments, none is ours. REQUIRES: the form is kScript.
+// Corrects a split where the script is a Python interpreter: all words after it
+// are arguments of that interpreter. REQUIRES: the form is kScript.
 void TakeWordsOfInterpreter(CommandLine* command_line);
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// Readers of option values, for the option table alone. Each stores `text` in
-// `options` and returns true; or returns false for text that is no such value.
+// Readers of option values, for the option table. Each stores `text` in
+// `options`, or returns false for an invalid value.
 #ifndef PYMEMRUN_LAUNCHER_OPTIONS_OPTION_READERS_H_
 #define PYMEMRUN_LAUNCHER_OPTIONS_OPTION_READERS_H_
 
@@ -18,6 +18,7 @@ struct Named {
   T value;
 };
 
+// Sets *value to that of the name `text`. Returns false for other names.
 template <typename T, size_t N>
 bool Choose(const std::string& text, const Named<T> (&names)[N], T* value) {
   for (const Named<T>& candidate : names) {

@@ -1,5 +1,5 @@
-// The table of our options. An option is one row: its place in the help, its
-// name, and how its value is read. Used by options.cc and help_text.cc.
+// The option table: one row per option, with its place in the help, its name,
+// and how its value is read.
 #ifndef PYMEMRUN_LAUNCHER_OPTIONS_OPTION_TABLE_H_
 #define PYMEMRUN_LAUNCHER_OPTIONS_OPTION_TABLE_H_
 
@@ -11,27 +11,28 @@
 
 namespace pymemrun {
 
-// What must hold for an option to have an effect, and which option brings it.
+// A condition without which an option has no effect, and the option that makes
+// it true.
 struct Condition {
   const char* option;
   bool (*holds)(const Options& options);
 };
 
-// Traits of an option, to be or-ed.
+// Traits of an option, combined by |.
 inline constexpr unsigned kUsual = 1;       // it is on the first help screen
 inline constexpr unsigned kRepeatable = 2;  // its variable separates by `:`
 inline constexpr unsigned kHasLetter = 4;   // -x is short for --xyz VALUE
 inline constexpr unsigned kNoVariable = 8;  // it has no PYMEMRUN_* variable
-// It stands for several others, and each of those, if given too, wins.
+// A preset for several other options; those given, too, take precedence.
 inline constexpr unsigned kPreset = 16;
 
 struct OptionRow {
-  const char* group;  // its heading in --help-all; rows of a group are together
+  const char* group;  // heading in --help-all; groups are contiguous
   const char* name;
-  const char* value;  // what the help calls the value; nullptr: a flag
+  const char* value;  // name of the value in the help; nullptr: a flag
   const char* help;
-  // Stores `value` ("" for flags). Returns false for a value that is not one;
-  // `expected` then says what is.
+  // Stores `value` ("" for flags). Returns false for an invalid value;
+  // `expected` then describes valid ones.
   bool (*read)(const std::string& value, Options* options);
   const char* expected = "";
   const Condition* needs = nullptr;
@@ -42,17 +43,14 @@ struct OptionRow {
 
 std::span<const OptionRow> OptionTable();
 
-// The help that pymemrun prints, made from the option table.
-
-// The name of the option's value on the first screen, which has no room for the
-// words that it may be; empty: it has none.
+// Short name of the value for the first screen of help; empty for a flag.
 std::string_view ShortValue(const OptionRow& row);
 
-// What --help prints: usage, the usual options and examples, on a screen of 24
-// lines and 80 columns.
+// Text of --help: usage, usual options and examples, in 24 lines of at most 80
+// columns.
 std::string HelpText();
 
-// What --help-all prints: every option, by groups, at most 80 columns wide.
+// Text of --help-all: all options by group, in lines of at most 80 columns.
 std::string AllHelpText();
 
 }  // namespace pymemrun

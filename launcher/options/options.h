@@ -1,5 +1,5 @@
-// What the user asked of `pymemrun`: its options, read from the command line
-// and from PYMEMRUN_* variables by the option table.
+// Options of `pymemrun`, read from the command line and from PYMEMRUN_*
+// variables by the option table.
 #ifndef PYMEMRUN_LAUNCHER_OPTIONS_OPTIONS_H_
 #define PYMEMRUN_LAUNCHER_OPTIONS_OPTIONS_H_
 
@@ -15,32 +15,32 @@
 
 namespace pymemrun {
 
-// How the tracer comes into the interpreter.
+// How the tracer gets into the interpreter.
 enum class Delivery {
-  kAuto,     // as the wished python allows: embedded if it can be
-  kEmbed,    // the interpreter that is part of this executable runs
-  kPreload,  // the wished python runs, with the tracer preloaded
+  kAuto,     // embed if the selected Python allows it
+  kEmbed,    // run the built-in interpreter
+  kPreload,  // run the selected Python, preload the tracer
 };
 
-// Where it is known from what threads do.
+// Source of thread states.
 enum class StateSource {
   kAuto,       // switches, or schedstat where perf is refused
-  kSwitches,   // the kernel records each context switch
-  kSchedstat,  // the collector reads what the scheduler has counted
+  kSwitches,   // the kernel records every context switch
+  kSchedstat,  // the collector reads the scheduler's counters
 };
 
-// Where it is known from which pages are resident.
+// Source of page events.
 enum class PageSource {
   kAuto,    // faults, or a scan where perf is refused
-  kFaults,  // the kernel says when a page comes
-  kScan,    // the collector asks which pages are there, time and again
+  kFaults,  // the kernel signals page faults
+  kScan,    // the collector scans resident pages repeatedly
 };
 
-// Which child processes are traced.
+// Child processes to trace.
 enum class Follow {
   kNone,
-  kFork,  // those forked, as long as they run the same program
-  kAll,   // and each CPython that the program or a child starts
+  kFork,  // forked children, until they call exec
+  kAll,   // also each CPython that is started
 };
 
 struct Options {
@@ -55,15 +55,15 @@ struct Options {
   std::string python;  // --python; empty: choose
   Delivery delivery = Delivery::kAuto;
   bool trace_given = false;  // on the command line or by a variable
-  TraceSet traces = {Trace::kCalls, Trace::kPages};  // kHeap: `heap` says it
-  uint64_t gil_min_ns = 1000000;  // waits longer than this have stacks
+  TraceSet traces = {Trace::kCalls, Trace::kPages};  // kHeap: see heap
+  uint64_t gil_min_ns = 1000000;                     // longer waits get stacks
   StateSource state_source = StateSource::kAuto;
   uint64_t counters_every_ms = 100;
   PageSource page_source = PageSource::kAuto;
-  PagePeriod page_period = {7, true};  // of their signals
-  uint32_t page_weight = 1;            // one page in so many is recorded
+  PagePeriod page_period = {7, true};  // of page signals
+  uint32_t page_weight = 1;            // pages per recorded page
   uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions
-  uint64_t min_call_drss_bytes = 0;    // 0: not asked for
+  uint64_t min_call_drss_bytes = 0;    // 0: off
   bool drss_since_logged = false;
   uint32_t context = 1;
   uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
@@ -72,7 +72,7 @@ struct Options {
   Follow follow = Follow::kFork;
   bool paused = false;
   bool trace_startup = false;
-  std::vector<std::string> import;  // modules, before tracing begins
+  std::vector<std::string> import;  // modules to import first
   GaugeSource rss_source = GaugeSource::kAuto;
   bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;
@@ -81,8 +81,8 @@ struct Options {
   ObjectsConfig objects;    // dumps of the object graph
   HeapConfig heap = {HeapMode::kSampled, GrowingRates(), kAllHeapDomains, true};
 
-  // Many forked children end before they have used more. Where few events leave
-  // anything in the rings, less does.
+  // Ring sizes. Many forked children end before they have used a large ring,
+  // and with few kinds of event an even smaller one is enough.
   RingSizes SizesOfRings(bool forked) const {
     if (!forked) return RingSizes::kWhole;
     const bool many = (traces.has(Trace::kCalls) && min_drss_bytes == 0) ||
@@ -92,13 +92,13 @@ struct Options {
   }
 };
 
-// Reads one environment variable: its text, or nullptr.
+// Returns the value of an environment variable, or nullptr.
 using Environment = std::function<const char*(const char* name)>;
 
-// Splits argv and reads our options; those not given are taken from the
-// variable PYMEMRUN_<NAME> (upper case, - as _; repeatable ones: several,
-// separated by `:`). Returns true, or false with one line in *error (a usage
-// error: exit 2).
+// Splits argv and reads the options of pymemrun. Missing ones are read from the
+// variables PYMEMRUN_<NAME> (upper case, - as _; repeatable options are
+// separated by `:`). Returns false with one line in *error for wrong usage
+// (exit code 2).
 bool ReadOptions(int argc, const char* const* argv,
                  const Environment& environment, Options* options,
                  CommandLine* command_line, std::string* error);

@@ -1,4 +1,4 @@
-// The variables by which each CPython that a process starts is traced.
+// Environment variables that make each CPython started by a process traced.
 #ifndef PYMEMRUN_LAUNCHER_PRELOAD_ACTIVATION_H_
 #define PYMEMRUN_LAUNCHER_PRELOAD_ACTIVATION_H_
 
@@ -10,60 +10,60 @@
 
 namespace pymemrun {
 
-// Our part of the command line, without what is for the launcher alone.
+// Options of pymemrun from the command line, without those for the launcher
+// only.
 std::vector<std::string> WordsFor(const CommandLine& command_line);
 
-// LD_PRELOAD with `object`. The user's own stay. A sanitizer's insists on being
-// the first.
+// Returns LD_PRELOAD with `object` added to the objects of the user. A
+// sanitizer must stay first.
 std::string PreloadsWith(const std::string& object, std::string_view users);
 
-// What all CPythons of a family are told: these options. Several processes
-// write, to `output` unless the options say it, and none of them is asked for a
-// report.
+// Returns the handover for several CPythons: these options. They write to
+// `output` unless an option says otherwise, and print no end report.
 std::string HandoverForMany(const CommandLine& command_line,
                             const std::string& output);
 
-// Sets both variables in this process's environment. `shim`: the object that
-// finds out which CPython it is in. Run files go to `output`.
+// Sets both variables in the environment of this process. `shim` is the object
+// that finds out in which CPython it is. Run files go to `output`.
 void TraceStartedPrograms(const std::string& shim,
                           const CommandLine& command_line,
                           const std::string& output);
 
-// LD_PRELOAD: a list of shared objects, separated by colons or spaces.
+// LD_PRELOAD is a list of shared objects, separated by colons or spaces.
 
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 inline constexpr char kPreloadSeparators[] = ": ";
 
-// `list` without that object; empty where it is the only one.
+// Returns `list` without `object`; empty if it is the only one.
 std::string PreloadsWithout(std::string_view list, std::string_view object);
 
-// Takes the object out of this process's LD_PRELOAD, and that out of the
-// environment where nothing is left. /proc/self/environ shows the same: where a
-// text is shorter now, bytes of 0 follow it.
+// Removes the object from LD_PRELOAD of this process, and the variable if
+// nothing is left. /proc/self/environ shows the same: zero bytes follow a
+// shorter text.
 void LeaveOutOfPreloads(const std::string& object);
 
-// Puts another object in the place of this one there.
+// Replaces the object in LD_PRELOAD by another one.
 void ExchangeInPreloads(const std::string& object, const std::string& other);
 
-// Takes a variable out in the same way.
+// Removes a variable in the same way.
 void ForgetVariable(const char* name);
 
-// What the tracer that is preloaded into another interpreter is told: by a
-// variable of the environment.
+// Variable with the options for a tracer that is preloaded into another
+// interpreter.
 
 inline constexpr char kHandoverVariable[] = "PYMEMRUN_PRELOADED";
 
 struct Handover {
-  // Whether it is for one process, which removes what it was told by. Else it
-  // stays, for the processes that this one starts.
+  // True: for one process, which removes the variable. False: it stays for
+  // processes that this one starts.
   bool once = true;
-  std::vector<std::string> options;  // of pymemrun, as words
+  std::vector<std::string> options;  // options of pymemrun
 };
 
-// A text without NUL, whatever bytes are in the options.
+// Returns the handover as a text without NUL, for any bytes in the options.
 std::string HandoverText(const Handover& handover);
 
-// Reads it. False: it is no such text.
+// Parses the text. Returns false if it is not a handover.
 bool ReadHandoverText(std::string_view text, Handover* handover);
 
 }  // namespace pymemrun

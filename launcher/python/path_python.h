@@ -1,4 +1,4 @@
-// The Python that a shell runs as `python3`. Looks at files only.
+// Finds the Python that a shell runs as `python3`. Only looks at files.
 #ifndef PYMEMRUN_LAUNCHER_PYTHON_PATH_PYTHON_H_
 #define PYMEMRUN_LAUNCHER_PYTHON_PATH_PYTHON_H_
 
@@ -7,26 +7,24 @@
 namespace pymemrun {
 
 struct PathPython {
-  std::string file;     // empty: none, or `problem` says what is wrong
-  std::string by;       // what it was found by, for messages
-  std::string problem;  // a whole clause; empty: none
+  std::string file;     // empty: not found, see `problem`
+  std::string by;       // how it was found, for messages
+  std::string problem;  // a clause for messages; empty: no problem
 };
 
-// The python3 that is first on `path`, a list as $PATH is. pyenv's script of
-// that name starts one of several: the version in `pyenv_version` (that is
-// $PYENV_VERSION), in the nearest .python-version from `folder` upwards, or in
-// pyenv's own file.
+// Returns the first python3 in `path`, a list like $PATH. If that is the script
+// of pyenv, returns the version that pyenv selects: `pyenv_version`
+// ($PYENV_VERSION), the nearest .python-version from `folder` upwards, or the
+// global file of pyenv.
 PathPython FindPathPython(const std::string& path, const std::string& folder,
                           const std::string& pyenv_version);
 
-// Which files other users may change. A Python that is found, not named, must
-// be one's own: whoever can change it runs code as whoever runs it.
-
-// The first file, folder or link on the way to `path`, itself included, that a
-// user other than this one and root owns or may write to. Links are followed,
-// and their own ways are looked at too. A folder such as /tmp, where others may
-// add names and change none, is no such place. Otherwise empty. What is
-// missing counts: others could make it.
+// Returns the first file, folder or link on the way to `path`, itself included,
+// that a user other than this one and root owns or may write to; empty: no such
+// place. A Python that was found and not named must be safe in this way:
+// whoever can change it can run code as this user. Links are followed, and
+// their ways are checked, too. Folders like /tmp, where others may only add
+// names, are safe. Missing files count: others could create them.
 std::string OthersMayChange(const std::string& path);
 
 }  // namespace pymemrun

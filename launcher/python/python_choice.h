@@ -1,6 +1,6 @@
-// Which python the run is to look like: the one built in, an active virtual
-// environment's, or the one that --python names. Looks at files only; no
-// python is executed.
+// Chooses the Python of the run: the built-in one, that of a virtual
+// environment, or the one named by --python. Only looks at files; runs no
+// Python.
 #ifndef PYMEMRUN_LAUNCHER_PYTHON_PYTHON_CHOICE_H_
 #define PYMEMRUN_LAUNCHER_PYTHON_PYTHON_CHOICE_H_
 
@@ -10,29 +10,31 @@
 
 namespace pymemrun {
 
-// Where a choice can come from; empty strings: not given. In falling order,
-// except that a virtual environment that is first on `path` comes before
-// `folder`, and any other python3 there before `built_in`:
+// Sources of the choice, in the order of precedence; empty strings: not given.
+// Exceptions: a virtual environment that is first on `path` comes before
+// `folder`, and any other python3 there before `built_in`.
 struct PythonWishes {
   std::string option;         // --python
   std::string virtual_env;    // $VIRTUAL_ENV
-  std::string script;         // whose first line may name an interpreter
-  std::string folder;         // with a .venv in it, or in one above
-  std::string launcher;       // our own path as executed, as venv/bin/pymemrun
-  std::string built_in;       // the interpreter that we were built with
+  std::string script;         // its first line may name an interpreter
+  std::string folder;         // searched upwards for a .venv
+  std::string launcher;       // path of the executable, e.g. venv/bin/pymemrun
+  std::string built_in;       // the interpreter of the build
   std::string path;           // $PATH: a --python without a slash, or python3
   std::string pyenv_version;  // $PYENV_VERSION
-  // Why the program cannot be traced; empty: it can.
+  // Returns why the program cannot be traced; empty: it can.
   std::string (*why_not)(const std::string& file) = nullptr;
 };
 
 struct PythonChoice {
-  std::string program;   // what argv[0] and PyConfig.program_name shall be
-  std::string file;      // the file of it
-  bool embedded = true;  // else that file is to be executed
-  // One line each, or empty. What would come first and is left out, and why.
+  std::string program;   // for argv[0] and PyConfig.program_name
+  std::string file;      // its file
+  bool embedded = true;  // otherwise `file` is executed
+  // A line about Pythons of higher precedence that were not used, and why; or
+  // empty.
   std::string refused;
-  // Which Python runs instead of python3 on PATH, and why.
+  // A line about the Python that runs instead of python3 on PATH, and why; or
+  // empty.
   std::string preferred;
 };
 

@@ -1,4 +1,4 @@
-// What the collector is told of a run when it starts: the launch text's keys.
+// Facts for the launch text, which the collector reads at the start of a run.
 #ifndef PYMEMRUN_LAUNCHER_SESSION_LAUNCH_FACTS_H_
 #define PYMEMRUN_LAUNCHER_SESSION_LAUNCH_FACTS_H_
 
@@ -12,12 +12,12 @@
 
 namespace pymemrun {
 
-// What is known of one process's run.
+// Facts of one process's run.
 struct RunFacts {
   RunIdentity identity;
   Lineage lineage;
   std::string path;      // of the run file
-  std::string children;  // of theirs, with a star for the number
+  std::string children;  // run files of children; * for the pid
 };
 
 LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,

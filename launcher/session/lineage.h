@@ -1,5 +1,5 @@
-// Which process this is, and from which it came. A number alone does not say
-// it: the kernel gives numbers again.
+// Identity of this process and its parent. A pid is not enough, because the
+// kernel reuses pids.
 #ifndef PYMEMRUN_LAUNCHER_SESSION_LINEAGE_H_
 #define PYMEMRUN_LAUNCHER_SESSION_LINEAGE_H_
 
@@ -10,8 +10,8 @@
 
 namespace pymemrun {
 
-// A process of this boot. `start_ticks`: when it began, by the kernel's clock
-// ticks since boot; 0: not known.
+// A process since the last boot. `start_ticks` is its start in clock ticks
+// since boot; 0: not known.
 struct ProcessName {
   pid_t pid = 0;
   uint64_t start_ticks = 0;
@@ -19,16 +19,16 @@ struct ProcessName {
 
 struct Lineage {
   ProcessName self;
-  // The parent now; of a forked child that is traced, the traced process that
-  // it was forked from, which may be gone.
+  // The current parent. For a traced forked child the traced process that
+  // forked it, which may have ended.
   ProcessName parent;
   bool forked = false;
 };
 
-// Of a process that runs, or was not reaped.
+// Identity of a process that runs or was not reaped.
 ProcessName NameOfProcess(pid_t pid);
 
-// The starttime in a text of /proc/PID/stat; 0: it has none.
+// Returns the start time in a text of /proc/PID/stat; 0 if it is missing.
 uint64_t StartTicksIn(std::string_view stat);
 
 }  // namespace pymemrun

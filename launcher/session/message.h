@@ -7,26 +7,25 @@
 
 namespace pymemrun {
 
-// Remembers which file standard error is. Called first in main, before
-// anything is opened: a descriptor of ours could take the number 2 of a
-// standard error that is closed.
+// Remembers the file of standard error. Call it first in main, before any file
+// is opened: if standard error is closed, a new file could get descriptor 2.
 void RememberStandardError();
 
-// Writes `text` as it is, if descriptor 2 is still the file remembered: a
-// program that closed it may have opened a file of its own there. Errors are
-// ignored. Safe in exit handlers: no allocation.
+// Writes `text` if descriptor 2 is still the remembered file: a program that
+// closed it may have opened its own file there. Ignores errors. Allocates
+// nothing, so it is safe in exit handlers.
 void WriteToStandardError(std::string_view text);
 
-// "pymemrun: <line>\n", control characters as \xNN.
+// Returns "pymemrun: <line>\n", with control characters as \xNN.
 std::string MessageText(std::string_view line);
 
-// Writes that.
+// Writes MessageText(line).
 void Say(std::string_view line);
 
-// The end of a line that says why nothing is traced, where the program goes on.
+// End of a message that nothing is traced and the program runs.
 inline constexpr char kRunsUntraced[] = "; the program runs untraced";
 
-// Of an errno, with the limit that it stands for.
+// Text of an errno, with the limit behind it, as "(ulimit -f)".
 std::string ErrorText(int error);
 
 }  // namespace pymemrun

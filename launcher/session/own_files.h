@@ -1,4 +1,4 @@
-// Where pymemrun is installed, or built.
+// Places of the installed or built files of pymemrun.
 #ifndef PYMEMRUN_LAUNCHER_SESSION_OWN_FILES_H_
 #define PYMEMRUN_LAUNCHER_SESSION_OWN_FILES_H_
 
@@ -7,18 +7,18 @@
 
 namespace pymemrun {
 
-// The file that this code is part of: the running executable, or a shared object
-// in another one. Empty if the system does not tell.
+// Returns the file with this code: the executable, or a shared object in
+// another one. Empty if the system does not tell.
 std::string OwnPath();
 
-// The first of these places that has a file of that name, which may be executed,
-// or is a shared object that may be read. Places are folders with a slash at the
-// end, seen from that of OwnPath(). Empty: none has it.
+// Returns the first of these places with a file `name` that is executable, or a
+// readable shared object. Places are folders relative to that of OwnPath(),
+// with a slash at the end. Empty: not found.
 std::string FindOwn(const char* name,
                     std::initializer_list<const char*> places);
 
-// The folder of the Python package `pymemrun`, without a slash at the end. Of an
-// installed one it may be any Python's. Empty: it is not there.
+// Returns the folder of the Python package `pymemrun`, without a slash at the
+// end. An installed one may belong to any Python. Empty: not found.
 std::string FindPackage();
 
 }  // namespace pymemrun

@@ -1,5 +1,4 @@
-// What is recorded unless somebody says otherwise, and when it is better left
-// out.
+// Defaults that are switched off where they would harm the program.
 #ifndef PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
 #define PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
 
@@ -9,21 +8,22 @@
 
 namespace pymemrun {
 
-// Takes out of `options` what nobody asked for and this process cannot bear:
+// Removes from `options` what the user did not ask for and this process cannot
+// bear:
 //   - page faults under a debugger, which would stop at each page signal: pages
-//     are scanned;
+//     are scanned instead;
 //   - pages under a preloaded sanitizer, whose shadow is terabytes of reserved
 //     memory;
-//   - page and heap events where the address space is short.
-// Empty, or what is not recorded therefore, and why.
+//   - page and heap events if the address space is short.
+// Returns what is not recorded and why; empty: nothing was removed.
 std::string LeaveOutUnasked(Options* options);
 
-// Null where the limits on address space and data leave room for the tracer
-// beside an interpreter that does little; else why not: the program would fail
-// for us.
+// Returns null if the limits on address space and data leave room for the
+// tracer beside a small interpreter. Otherwise the reason: the program would
+// fail because of the tracer.
 const char* WhyNoRoom();
-// Whether it leaves so little that a plain interpreter may start where this
-// program, which is larger by some MiB, does not.
+// Whether there is so little room that a plain interpreter may start where this
+// program, some MiB larger, cannot.
 bool FitsPlainPythonOnly();
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Whether a command line has anything to trace.
+// Whether a command line runs any code of the user.
 #ifndef PYMEMRUN_LAUNCHER_SESSION_USER_CODE_H_
 #define PYMEMRUN_LAUNCHER_SESSION_USER_CODE_H_
 
@@ -6,9 +6,8 @@
 
 namespace pymemrun {
 
-// Whether there is user code to run at all. Not so for `-h` and `-V`, and for a
-// script that cannot be read or a folder without __main__: there python's own
-// message is all that will come, and no run file is made.
+// False for `-h` and `-V`, and for a script that cannot be read or a folder
+// without __main__: Python only prints a message, and no run file is made.
 bool HasUserCode(const CommandLine& command_line);
 
 }  // namespace pymemrun

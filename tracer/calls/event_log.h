@@ -1,6 +1,6 @@
-// What the hooks of all CPython versions share: the slow halves, for events at
-// which more than clock and place changes (those others: quiet_event.h). GIL
-// held; nothing allocates.
+// Slow halves of the hooks of all CPython versions: events that change more
+// than clock and place (quiet_event.h has the others). All functions need the
+// GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_CALLS_EVENT_LOG_H_
 #define PYMEMRUN_TRACER_CALLS_EVENT_LOG_H_
 
@@ -18,7 +18,7 @@ namespace pymemrun {
 
 class EventLog {
  public:
-  // What the slow halves ask and tell.
+  // Parts that the slow halves use.
   struct Parts {
     CodeRegistry& codes;
     ThreadRegistry& threads;
@@ -31,22 +31,22 @@ class EventLog {
   };
   explicit constexpr EventLog(const Parts& parts) : parts_(parts) {}
 
-  // Makes what the hooks need. `config` must stay. Returns false with errno
-  // set.
+  // Makes everything the hooks need. `config` must stay. Returns false with
+  // errno set on failure.
   bool Create(HotState& hot, const TraceConfig* config);
 
-  // Whether every event is logged, and nothing but the event.
+  // Whether every event is logged, without stacks or context.
   bool logs_all() const;
-  // Whether the calls under way are kept, for their ends.
+  // Whether open calls are stored, for their RETURN.
   bool follows_calls() const {
     return config_->min_call_drss_bytes > 0 && !logs_all();
   }
   bool verifies() const { return config_->verify_rss; }  // --verify-rss
-  // Rows that there were to write so far, context included.
+  // Number of rows so far, context and dropped ones included.
   uint64_t RowsMade(const HotState& hot, const ControlPage& page) const;
 
-  // Between two events: what RSS has changed by since the first of them is not
-  // the second's, `number`; dRSS counts from here.
+  // Changes of RSS since the last event do not belong to the next one,
+  // `number`: its dRSS counts from here.
   void PassOverChange(HotState& hot, uint64_t stamp, uint64_t number);
 
   const Parts& parts() const { return parts_; }
@@ -58,15 +58,15 @@ class EventLog {
   const TraceConfig* config_ = nullptr;
 };
 
-// The slow half of a hook, which logs all events or filters them. With
-// --verify-rss every event is slow. `arg` is the C function of a C event; only
-// what it says of itself is looked at. They return 0, as a profile function
-// does. Called without a context: theirs is Hot().
+// The slow half of a hook: logs all events, or filters them. With --verify-rss
+// every event is slow. `arg` is the C function of a C event; only its own
+// fields are read. Returns 0, as a profile function does. Hooks have no context
+// argument, so it uses Hot().
 template <bool kAll, bool kVerify>
 struct SlowHalf {
   static int Take(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
                   uint64_t stamp, uint64_t number);
-  // Where the TSC cannot be trusted.
+  // The same where the TSC is not reliable.
   static int TakeByClock(const PymemrunFrame* frame, uint32_t what,
                          PyObject* arg);
 };

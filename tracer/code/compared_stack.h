@@ -1,9 +1,9 @@
-// CurrentStack by comparison, of all stacks or of shallow ones: the chain of
-// frames is compared with that of the stack before, for a caller may have gone
-// on while a frame like the old one was put in its place. What of it still
-// stands keeps its ids, and usually only the innermost instruction has moved.
-// The innermost frame is marked, where it can be, once it asks again: while the
-// mark stands there is nothing to compare.
+// CurrentStack by comparison, for all stacks or for shallow ones. The chain of
+// frames is compared with the last stack: a caller may have continued while a
+// new frame took the address of the old one. Frames that are unchanged keep
+// their ids; usually only the innermost instruction has moved. The innermost
+// frame is marked, if possible, on its second request. While the mark is valid,
+// nothing is compared.
 #ifndef PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
 #define PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
 
@@ -23,7 +23,7 @@ class ComparedStack {
   bool Create(HotState& hot);
   uint32_t Of(HotState& hot, const PymemrunFrame* top);
 #ifdef PYMEMRUN_FRAME_MARKS
-  // The same of a stack of few frames; kTooDeep of another one.
+  // The same for a stack of few frames; kTooDeep for others.
   static constexpr uint32_t kTooDeep = ~0u;
   uint32_t OfShallow(HotState& hot, const PymemrunFrame* top);
 #endif
@@ -31,9 +31,9 @@ class ComparedStack {
     return Of(hot, frame);
   }
   void CodeDied();
-  // The ids of all stacks may be others' from now on.
+  // All ids of stacks are void from now on.
   void NodesForgotten() { CodeDied(); }
-  // Whether events are heard makes no difference here.
+  // Events make no difference here.
   void HeardBy(PymemrunHook) {}
   void AskedByAllocations(bool) {}
   void Unwinds(const PymemrunFrame*) {}
@@ -54,8 +54,9 @@ class ComparedStack {
   Tables* tables_ = nullptr;
   uint32_t depth_ = 0;  // levels in use
   uint64_t frames_seen_ = 0;
-  const PymemrunFrame* last_top_ = nullptr;  // of a shallow stack
-  uint64_t marked_state_ = 0;                // of the frame marked last
+  // Innermost frame of the last request.
+  const PymemrunFrame* last_top_ = nullptr;
+  uint64_t marked_state_ = 0;  // of the last marked frame
 };
 
 }  // namespace pymemrun

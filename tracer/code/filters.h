@@ -1,5 +1,5 @@
-// Which places, functions and threads are to be logged. Evaluated once for each
-// code object, C function and thread; the hook compares the answer's bits.
+// Filters of files, functions and threads. Evaluated once for each code object,
+// C function and thread; hooks compare bits of the result.
 #ifndef PYMEMRUN_TRACER_CODE_FILTERS_H_
 #define PYMEMRUN_TRACER_CODE_FILTERS_H_
 
@@ -11,7 +11,7 @@ namespace pymemrun {
 
 class Filters {
  public:
-  // To be replaced before it is asked.
+  // Must be replaced before use.
   constexpr Filters() = default;
   // `config` must outlive it.
   explicit constexpr Filters(const TraceConfig* config) : config_(config) {}

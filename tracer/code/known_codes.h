@@ -1,5 +1,5 @@
-// Which code objects the side ring has defined. Any thread, with or without the
-// GIL, in a signal handler too: a lock-free table that was touched before.
+// Code objects defined in the side ring. A lock-free table, touched before use.
+// Any thread, with or without the GIL, also in a signal handler.
 #ifndef PYMEMRUN_TRACER_CODE_KNOWN_CODES_H_
 #define PYMEMRUN_TRACER_CODE_KNOWN_CODES_H_
 
@@ -10,26 +10,26 @@ namespace pymemrun {
 
 class KnownCodes {
  public:
-  // Makes and touches the table. Returns false with errno set.
+  // Makes and touches the table. Returns false with errno set on failure.
   bool Create();
-  // In a forked child: none is known, and the table is gone, until Create().
+  // In a forked child: forgets all, and the table, until Create() is called.
   void Forget();
 
-  // The id that `code` was defined by, or 0.
+  // Returns the id of `code`, or 0 if it was not defined.
   uint32_t Find(const void* code) const;
-  // An id that none had, for a definition under way.
+  // Returns an unused id for a new definition.
   uint32_t NewId();
-  // From here on Find(code) is `id`, if there is room; without, it is defined
-  // again each time. Two threads may add one object: both ids are good.
+  // Adds a code object, if there is room; otherwise it is defined again each
+  // time. Two threads may add the same object: both ids are valid.
   void Add(const void* code, uint32_t id);
-  // `code` dies: forgets one id of it and returns that; 0 when there is no
-  // more.
+  // `code` is destroyed: removes one of its ids and returns it; 0 if there are
+  // no more.
   uint32_t Remove(const void* code);
 
  private:
   struct Entry {
     std::atomic<uintptr_t> code;
-    std::atomic<uint32_t> id;  // valid once `code` is an address
+    std::atomic<uint32_t> id;  // valid once `code` is set
   };
   static_assert(sizeof(Entry) == 16);
   Entry& EntryAt(uintptr_t code, uint32_t step) const;

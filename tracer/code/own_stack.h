@@ -1,5 +1,5 @@
-// The calling thread's own Python stack, read from its frames without the GIL,
-// in a signal handler too.
+// The Python stack of the calling thread, read from its frames without the GIL,
+// also in a signal handler.
 #ifndef PYMEMRUN_TRACER_CODE_OWN_STACK_H_
 #define PYMEMRUN_TRACER_CODE_OWN_STACK_H_
 
@@ -13,35 +13,36 @@ namespace pymemrun {
 
 class OwnStack {
  public:
-  // Makes and touches the table of code objects. Returns false with errno set.
+  // Makes and touches the table of code objects. Returns false with errno set
+  // on failure.
   static bool Create();
-  // In a forked child: what the parent's side ring knows is not known here. No
-  // frame is read until Allow() is called again.
+  // In a forked child: forgets what the side ring of the parent knew. No frame
+  // is read until Allow() is called again.
   static void Forget();
-  // Frames may be read from here on. Under the GIL, after Py_Initialize.
+  // Allows reading frames. Call it under the GIL, after Py_Initialize.
   static void Allow();
-  // The code object dies: its address may become another's. Under the GIL. No
-  // frame of the thread names it any more: the interpreter takes a frame from
-  // the chain before it drops what the frame holds.
+  // A code object is destroyed: its address may be reused. Under the GIL. No
+  // frame of the thread refers to it any more: the interpreter unlinks a frame
+  // before it drops what the frame holds.
   static void CodeDied(const void* code);
 
-  // Whether the calling thread collects cycles (gc), as far as that can be
-  // known (PymemrunIsCollecting). In a signal handler too.
+  // Whether the calling thread is collecting cycles (gc), as far as known
+  // (PymemrunIsCollecting). Also in a signal handler.
   static bool IsCollecting();
 
-  // The id of a code object that is alive, sent if the side ring does not know
-  // it; 0 without room. Under the GIL.
+  // Returns the id of a live code object, and sends its definition if the side
+  // ring does not know it; 0 without room. Under the GIL.
   static uint32_t IdOf(const void* code);
 
-  // Looks at the stack, and sends the code objects that the side ring does not
-  // know. It must not change until PutInto() is called.
+  // Reads the stack, and sends unknown code objects to the side ring. The stack
+  // must not change until PutInto() is called.
   OwnStack();
 
   uint32_t frames() const { return frames_; }
-  uint16_t flags() const { return flags_; }  // of SideHead
-  // Bytes behind the head that PutInto() appends.
+  uint16_t flags() const { return flags_; }  // for SideHead
+  // Bytes that PutInto() appends after the head.
   size_t payload_bytes() const;
-  // Fills the head's frame, and appends the others.
+  // Fills the frame of the head, and appends the others.
   void PutInto(SideItem* item);
 
  private:

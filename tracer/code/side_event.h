@@ -8,13 +8,13 @@
 
 namespace pymemrun {
 
-// As below. REQUIRES: it is the beginning of a whole one.
+// The same for a head given by its start. REQUIRES: a whole head follows it.
 bool PutCellWithStack(const SideHead& head, const void* caller);
 
-// Sends an item with the calling thread's stack. `head` says its kind, flags,
-// what(), time and the three words behind that. `caller`: of kAlloc, the code
-// that called malloc; not sent if null. Any thread, in a signal handler too;
-// keeps errno. Returns false where there was no room.
+// Sends an item with the stack of the calling thread. `head` has its kind,
+// flags, what(), time and the three words after them. `caller`: the code that
+// called malloc, for kAlloc; null: not sent. Any thread, also in a signal
+// handler; keeps errno. Returns false without room.
 template <typename Head>
 bool PutWithStack(const Head& head, const void* caller = nullptr) {
   static_assert(sizeof(Head) == kSideCellBytes);

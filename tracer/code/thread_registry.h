@@ -1,5 +1,5 @@
-// The threads that had an event: their ids, Linux thread ids and names. GIL
-// held.
+// Threads that had an event: their ids, Linux thread ids and names. All
+// functions need the GIL.
 #ifndef PYMEMRUN_TRACER_CODE_THREAD_REGISTRY_H_
 #define PYMEMRUN_TRACER_CODE_THREAD_REGISTRY_H_
 
@@ -14,35 +14,35 @@ class ThreadRegistry {
  public:
   explicit constexpr ThreadRegistry(const Filters& filters)
       : filters_(filters) {}
-  // Makes what names are looked up by: not in a hook, which may run in the
-  // midst of the table of interned strings. GIL; without it names do not
-  // change.
+  // Makes the strings for looking up names. Not in a hook, which may interrupt
+  // a change of the table of interned strings. Without these strings names do
+  // not change.
   void MakeKeys();
 
   // Gives the calling thread an id and sends its definition. `frame` is its
-  // current frame or null: a thread that `threading` has just begun is known by
-  // the Thread object that its first frame holds.
+  // current frame or null. A thread that `threading` has just started is
+  // identified by the Thread object in its first frame.
   void Define(HotState& hot, const PymemrunFrame* frame);
 
-  // The calling thread, defined, may have got another name: then it gets
-  // another definition, from here on. Looks now and then: it is late by an
-  // eighth of the thread's age, at most by a millisecond. `stamp`: now. The
-  // event ring has the definitions: nothing happens where no GIL guards it.
+  // The calling thread, which is defined, may have a new name: then it gets a
+  // new definition. Looks from time to time: late by at most an eighth of the
+  // thread's age, or 1 ms. `stamp`: now. Definitions are in the event ring, so
+  // nothing happens without a GIL to guard it.
   void LookAtName(HotState& hot, uint64_t stamp) {
     if (!kTracesCalls) return;
     if (__builtin_expect(IsNameOld(stamp), 0)) LookAtNameSlow(hot, stamp);
   }
-  // At its next event, or this one: it is getting another name.
+  // Looks at the next event, or this one: the name is about to change.
   static void LookSoon() { t_look_after = 0; }
   static bool IsNameOld(uint64_t stamp) {
     return stamp - t_looked >= t_look_after;
   }
 
-  // Whether the calling thread, defined, passes --thread.
+  // Whether the calling thread, which is defined, passes --thread.
   static bool CurrentPasses();
 
  private:
-  // By which names are looked up; all null where they could not be made.
+  // Strings for looking up names; all null if they could not be made.
   struct Keys {
     PyObject* name = nullptr;
     PyObject* threading = nullptr;
@@ -55,7 +55,7 @@ class ThreadRegistry {
   void Send(HotState& hot, const char* name, size_t length);
   void LookAtNameSlow(HotState& hot, uint64_t stamp);
 
-  // When its name was looked at, and how long to wait before it is again.
+  // Time of the last look at its name, and time until the next one.
   static constinit thread_local uint64_t t_looked;
   static constinit thread_local uint64_t t_look_after;
 

@@ -27,14 +27,13 @@
 
 namespace pymemrun {
 
-// How soon RSS is read again though no sign moves. While RSS is unsettled -
-// more is likely to come that leaves no sign - it is read after a thirty-second
-// of the longest pause, then after twice as long each time, until the pause is
-// the longest again.
+// Time until the next read of RSS without a sign. RSS is unsettled if more
+// changes without a sign are likely. Then it is read after 1/32 of the longest
+// pause, and after twice as long each time, until the longest pause is reached.
 class ReadPace {
  public:
-  // The pause until the next read, given the longest allowed; `unsettled` tells
-  // what the read just made has shown.
+  // Returns the pause until the next read; `longest` is the longest allowed.
+  // `unsettled`: what the last read showed.
   uint64_t Next(uint64_t longest, bool unsettled) {
     pause_ = unsettled ? longest / 32 + 1 : 2 * pause_;
     if (pause_ == 0 || pause_ >= longest) {
@@ -48,51 +47,51 @@ class ReadPace {
   uint64_t pause_ = 0;  // 0: settled
 };
 
-// A change of RSS that leaves no sign is found after so much traced running.
+// A change of RSS without a sign is found after this much traced running time.
 inline constexpr uint64_t kStalenessNs = 50'000;
 
-// What an update found out besides dRSS.
+// Findings of an update besides dRSS.
 struct GaugeFindings {
   PeakFinding peak;
-  bool source_changed;     // RssGauge::source() and reason() are new...
-  GaugeSource old_source;  // ...instead of this one
+  bool source_changed;     // RssGauge::source() and reason() are new
+  GaugeSource old_source;  // source before
 };
 
 class RssGauge {
  public:
-  // Opens `wanted` or, for kAuto, the best that works; reason() then says why
-  // not a better one. Before the first thread. Returns false when `wanted`
-  // itself cannot be had; then reason() says why.
+  // Opens `wanted` or, for kAuto, the best source that works; reason() then
+  // says why not a better one. Call it before the first thread. Returns false
+  // if `wanted` is not available; reason() then says why.
   bool Open(HotState& hot, GaugeSource wanted);
-  // The source in use; kAuto while RSS cannot be read at all.
+  // Current source; kAuto while RSS cannot be read.
   GaugeSource source() const { return source_; }
-  // Why not a better one; empty when it is the best or what was asked for. One
-  // line, which stays until the source changes.
+  // A line that says why there is no better source; empty if it is the best or
+  // was asked for. Valid until the source changes.
   const char* reason() const { return reason_; }
-  // The grain of statm's figure (see statm_step.h); 0 when not known.
+  // Step of statm (statm_step.h); 0: not known.
   uint32_t statm_step_pages() const { return step_pages_; }
 
   // The slow half of the check at each event: a sign moved. Returns dRSS in
-  // pages since the gauge's last value and updates it. `number` is the
-  // event's.
+  // pages since the last value and updates it. `number` is the number of the
+  // event.
   int32_t Update(HotState& hot, uint64_t stamp, uint64_t number,
                  GaugeFindings* found);
 
-  // Forgets what it knows, so that the next update reads.
+  // Makes the next update read RSS.
   void Invalidate(HotState& hot);
 
-  // statm's figure in pages when the gauge last read it.
+  // RSS in pages as statm had it at the last read.
   uint32_t figure_pages() const { return figure_pages_; }
   // Highest value so far.
   uint64_t max_rss_pages() const { return max_rss_pages_; }
 
-  // Whether these bytes, which the program is about to unmap or to map over,
-  // hold counters; then CountersGo() must be called before. Any thread.
+  // Whether these bytes, which the program is about to unmap or map over,
+  // contain counters. If so, call CountersGo() first. Any thread.
   bool AreCounters(const void* start, size_t bytes) const;
   void CountersGo(HotState& hot);
 
  private:
-  // Which signs have moved since they were last taken in.
+  // Signs that moved since the last check.
   struct Moved {
     uint64_t faults;
     bool any;
@@ -117,17 +116,18 @@ class RssGauge {
   char reason_[sizeof(StartFacts::rss_source_reason)] = {};
   FaultCounters counters_ = {};
   std::atomic<bool> counters_unmapped_{false};
-  uint64_t check_stamp_ = 0;  // the counters are not looked into before
+  uint64_t check_stamp_ = 0;  // earliest next test of the counters
   PeakWatch peaks_;
   ReadPace pace_;
   RssEstimate estimate_;
   uint32_t step_pages_ = 0;
   uint32_t figure_pages_ = 0;
   uint64_t max_rss_pages_ = 0;
-  uint64_t read_deadline_ = 0;  // rusage source: statm is read anyway after it
-  // Whether a second thread has been made, as libc says; null: not known.
+  uint64_t read_deadline_ = 0;  // for rusage: read statm at the latest then
+  // Variable of libc that says whether there was only one thread; null: not
+  // known.
   const char* single_threaded_ = nullptr;
-  void* no_break_ = nullptr;  // stands for libc's break where that is not known
+  void* no_break_ = nullptr;  // used if the break of libc is not known
 };
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// The signs that RSS may have moved: what the hooks look at, at each event.
+// Signs that RSS may have changed, tested by the hooks at each event.
 #ifndef PYMEMRUN_TRACER_GAUGE_RSS_SIGNS_H_
 #define PYMEMRUN_TRACER_GAUGE_RSS_SIGNS_H_
 
@@ -16,14 +16,14 @@ inline uint64_t SumOfHeads(const HotState& hot) {
   return sum;
 }
 
-// Up to so many counters are read at each event. The heads lie at one place of
-// a page each, and so in one set of the first-level cache, which has no more
+// Most counters read at each event. Each head is at the same offset in its
+// page, so all are in the same set of the first-level cache, which has no more
 // ways.
 inline constexpr uint32_t kMostHeadsRead = 8;
 
-// With more: whether a thread has come to another CPU since the signs were
-// taken in, or the counter of this one has moved, or that of another, in turn
-// by time.
+// With more counters: whether the thread has changed its CPU since the last
+// check, the counter of this CPU has moved, or one of the others, which are
+// tested in turn by time.
 inline uint64_t SomeHeadMoved(const HotState& hot, uint64_t stamp) {
   constexpr int kTurnBits = 12;  // 4,096 units of time, a few microseconds
   const uint64_t turn = stamp & ((1 << kTurnBits) - 1);
@@ -34,7 +34,7 @@ inline uint64_t SomeHeadMoved(const HotState& hot, uint64_t stamp) {
          (*hot.heads[other] ^ hot.heads_seen[other]) | (cpu ^ hot.seen_cpu);
 }
 
-// Not 0 when a counter has moved.
+// Not 0 if a counter has moved.
 inline uint64_t HeadsMoved(const HotState& hot, uint64_t stamp) {
   uint64_t sum = *hot.heads[0] + *hot.heads[1];
   if (__builtin_expect(hot.head_count > 2, 0)) {
@@ -44,8 +44,8 @@ inline uint64_t HeadsMoved(const HotState& hot, uint64_t stamp) {
   return sum ^ hot.heads_sum;
 }
 
-// The fast half: whether any sign moved. About a nanosecond: every value is in
-// this thread's cache but the counters' heads, which change only with a fault.
+// The fast half: whether a sign moved. Takes about 1 ns: all values are in the
+// cache of this thread, except the heads, which change only with a fault.
 inline bool RssMayHaveMoved(const HotState& hot, uint64_t stamp) {
   const uint64_t moved =
       HeadsMoved(hot, stamp) |

@@ -17,17 +17,18 @@ namespace pymemrun {
 
 class HeapHooks {
  public:
-  // Makes and touches the tables of `config`'s mode. `config` must stay.
-  // `followed`: forked children are to know which blocks were sampled. Returns
-  // false with errno set.
+  // Makes and touches the tables for the mode of `config`, which must stay.
+  // `followed`: forked children must know which blocks were sampled. Returns
+  // false with errno set on failure.
   static bool Create(const HeapConfig* config, bool followed);
-  // Puts the hooks in. GIL; one thread runs Python code, or none.
+  // Installs the hooks. Needs the GIL; at most one thread runs Python code.
   static void Install();
 
   // Whether allocations are sampled, so that rates may be set.
   static bool samples();
-  // Other rates from here on. Returns false where that takes other hooks, and
-  // another tool's lie over ours. GIL. REQUIRES: samples(), Install().
+  // Changes the rates. Returns false if that needs other hooks and another tool
+  // has put its hooks over these. Needs the GIL. REQUIRES: samples(),
+  // Install().
   static bool SetRates(const HeapRatesConfig& rates);
 };
 

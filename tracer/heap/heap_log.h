@@ -1,5 +1,5 @@
-// Heap events on their way to the collector. With --heap all those seen under
-// the GIL go into the event ring, a slot each; all others, and all samples, go
+// Sends heap events to the collector. With --heap all, events seen under the
+// GIL go into the event ring, one slot each. All others, and all samples, go
 // into the side ring.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_LOG_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_LOG_H_
@@ -21,44 +21,45 @@ struct HeapBlock {
   size_t size;
   AllocatorKind kind;
   bool by_tracing;     // made by tracing itself
-  const void* caller;  // of malloc, or null
+  const void* caller;  // code that called malloc, or null
 };
 
-// Under the GIL; `tstate` is its holder. Nothing allocates.
+// Events under the GIL; `tstate` is its holder. Nothing allocates.
 class HeapLog {
  public:
   static void Allocated(HotState& hot, PyThreadState* tstate,
                         const HeapBlock& block);
-  // An allocation fails, of an object perhaps: its stack is not asked for.
+  // An allocation fails, perhaps that of an object: its stack is not needed.
   static void Fails(bool of_object);
   // Before the free.
   static void Freeing(HotState& hot, const void* address);
-  // Before a realloc of `address`; then Allocated, or where it failed Kept.
+  // Call it before a realloc of `address`; then Allocated(), or Kept() if it
+  // failed.
   static void Reallocating(HotState& hot, const void* address);
   static void Kept(HotState& hot, const void* address);
-  // The next event states its time: it is from behind a mark.
+  // The next event states its time, because it follows a mark.
   static void StateClock(HotState& hot);
 };
 
-// Any thread, with or without the GIL. Keeps errno.
+// Events on any thread, with or without the GIL. Keeps errno.
 class HeapAside {
  public:
-  // Returns false where there was no room.
+  // Returns false if the ring had no room.
   static bool Allocated(const HeapBlock& block);
   // Before the free.
   static void Freeing(const void* address);
 };
 
-// The free that a call may come to. Made before the call, it holds the place in
-// the ring. It does nothing for null.
+// The free that a call may cause. Created before the call, it holds its place
+// in the ring. Does nothing for null.
 class HeapAsideFree {
  public:
-  // By a realloc.
+  // The free by a realloc.
   explicit HeapAsideFree(const void* old);
-  // By a call that unmaps whole pages, or moves them to where this thread's
-  // next allocation of kMremap says.
+  // The free by a call that unmaps whole pages, or moves them to the address of
+  // this thread's next allocation of kMremap.
   HeapAsideFree(const void* start, size_t bytes, bool moves);
-  // The call failed if Freed() was not called.
+  // If Freed() was not called, the call failed.
   ~HeapAsideFree();
   HeapAsideFree(const HeapAsideFree&) = delete;
   HeapAsideFree& operator=(const HeapAsideFree&) = delete;

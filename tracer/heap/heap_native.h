@@ -1,6 +1,6 @@
-// Heap events of C code (--native): malloc, calloc and so on, and memory by
-// mmap. What Python's allocators ask of them counts there, and not again. Any
-// thread, with or without the GIL; nothing allocates.
+// Heap events of C code (--native): malloc and related functions, and memory
+// mapped by mmap. Requests from Python's allocators are counted there, and not
+// again here. Any thread, with or without the GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_NATIVE_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_NATIVE_H_
 
@@ -20,42 +20,42 @@ class HeapNative {
       : sampler_(sampler), samples_(samples) {}
 
   void Start(HeapMode mode);
-  // Whether what the calling thread asks for now is to be counted.
+  // Whether an allocation of the calling thread is counted now.
   bool counts() const { return on() && !t_heap_inside; }
 
-  // Whether the free of a block is to be counted. Within a domain's hook it is,
-  // if the hook is about to free another block. A tool's hook below ours may
-  // have asked for it where ours does not say that it is at work.
+  // Whether the free of a block is counted. Inside the hook of a domain it is
+  // counted if the hook is about to free another block. Another tool's hook
+  // below may have asked for it, without the hook of the tracer knowing.
   bool CountsFree(const void* block) const {
     return on() && (!t_heap_inside ||
                     (t_heap_request != kAnySize &&
                      t_heap_request != reinterpret_cast<size_t>(block)));
   }
 
-  // Whether the code at that address is CPython's, which maps what its own
-  // allocators divide. Modules that are built into it map for the program.
+  // Whether this is code of CPython, which maps memory for its own allocators.
+  // Built-in modules map memory for the program.
   bool IsInterpreters(const void* code) const {
     return code >= interpreter_start_ && code < interpreter_end_ &&
            (!knows_arenas_ || IsIn(map_arena_, code) ||
             IsIn(unmap_arena_, code));
   }
 
-  // REQUIRES: counts(). `block` may be null: then nothing happens.
+  // Records an allocation; does nothing for null. REQUIRES: counts().
   void Allocated(const HeapBlock& block);
-  // The same of anonymous memory that code at `caller` has mapped.
+  // The same for anonymous memory mapped by the code at `caller`.
   void Mapped(const void* start, size_t bytes, const void* caller);
-  // Before the free. REQUIRES: CountsFree(block).
+  // Call it before the free. REQUIRES: CountsFree(block).
   void Freeing(const void* block);
 
  private:
   friend class HeapNativeRealloc;
   friend class HeapNativeUnmap;
   bool Take(size_t size) const;
-  // Pairs with the release in Start().
+  // Acquire: pairs with the release in Start().
   bool on() const {
     return __builtin_expect(on_.load(std::memory_order_acquire), 0);
   }
-  // Whether a call at `code` is one of a small function's.
+  // Whether `code` is in a small function.
   static bool IsIn(const void* function, const void* code) {
     constexpr size_t kMostBytes = 256;
     return reinterpret_cast<uintptr_t>(code) -
@@ -66,28 +66,29 @@ class HeapNative {
   const HeapSampler& sampler_;
   HeapSamples& samples_;
   std::atomic<bool> on_{false};
-  std::atomic<bool> mapped_{false};  // a mapping has been recorded
+  std::atomic<bool> mapped_{false};  // a mapping was recorded
   bool all_ = false;
   const void* interpreter_start_ = nullptr;
   const void* interpreter_end_ = nullptr;
-  // A tool's own functions would call CPython's, which are not known then.
+  // False if another tool replaced the functions: its own would call those of
+  // CPython, which are not known then.
   bool knows_arenas_ = false;
   const void* map_arena_ = nullptr;
   const void* unmap_arena_ = nullptr;
 };
 
-// A call of the code at `caller` that unmaps what lies at `start`, or moves it:
-// to be made before the call. It tells which pages went, also within an
-// allocator's hook: they may be part of any mapping that was recorded. Until
-// there is one, nothing is told. In a vfork child it does nothing.
+// A call that unmaps or moves memory at `start`; create it before the call.
+// Records which pages were released, also inside hooks of allocators, as they
+// may belong to any recorded mapping. Records nothing until a mapping was
+// recorded. Does nothing in a vfork child.
 class HeapNativeUnmap {
  public:
   enum What { kNothing, kGoes, kMoves };
   HeapNativeUnmap(const HeapNative& native, What what, const void* start,
                   size_t bytes, const void* caller);
-  // The call has not failed.
+  // The call succeeded.
   void Done() { free_.Freed(); }
-  // The same of what moves: it is there now.
+  // The same for a move: the memory is now at `start`.
   void MovedTo(const void* start, size_t bytes, const void* caller);
 
  private:
@@ -95,13 +96,13 @@ class HeapNativeUnmap {
   HeapAsideFree free_;
 };
 
-// A realloc, or another call that may free a block and make one: to be made
-// before it. REQUIRES: native.counts().
+// A realloc, or another call that may free a block and allocate one; create it
+// before the call. REQUIRES: native.counts().
 class HeapNativeRealloc {
  public:
   HeapNativeRealloc(HeapNative& native, const void* old);
   ~HeapNativeRealloc();
-  // It gave `block`; else it is taken to have failed.
+  // The call returned `block`. Without Made() it counts as failed.
   void Made(const HeapBlock& block);
 
  private:

@@ -20,35 +20,34 @@ class HeapRateControl {
   constexpr HeapRateControl(HeapSampler& sampler, const SampledBlocks& blocks)
       : sampler_(sampler), blocks_(blocks) {}
 
-  // The next mean, from one that cost `spent` of the program's time so that it
-  // costs `wanted`; both are shares. `fill`: of the table of sampled blocks,
-  // which must not run full.
+  // Returns the next mean. `spent` and `wanted` are shares of the program's
+  // time: the cost with the current mean, and the budget. `fill` is that of the
+  // table of sampled blocks, which must not become full.
   static uint64_t NextMean(uint64_t mean, double spent, double wanted,
                            double fill);
 
-  // The share of the program's time that samples may take of `budget` where the
-  // hooks alone take `hooks`: never nothing, or nothing would be seen.
+  // Share of the program's time that samples may take of `budget`, if the hooks
+  // alone take `hooks`. Never 0, or nothing would be sampled.
   static double ForSamples(double budget, double hooks);
-  // How many allocations of `size` one that was taken stands for.
+  // Number of allocations of `size` that a sampled one stands for.
   static double StandsFor(size_t size, uint64_t mean);
 
-  // What the hooks add to an allocation and its free, in ns.
+  // Sets what the hooks add to an allocation and its free, in nanoseconds.
   void SetHookNs(double ns) { hook_ns_ = ns; }
 
-  // The collector learns how allocations are sampled from here on. `adapted`:
-  // chosen by cost.
+  // Sends the rates to the collector: allocations are sampled by them from now
+  // on. `adapted`: chosen by cost.
   static void Tell(const HeapRatesConfig& rates, bool adapted);
-  // The same of the rates that are in force, to a collector that does not know
-  // them.
+  // Sends the current rates to a collector that does not know them.
   void TellNow() const;
 
-  // An allocation of `size` has been taken.
+  // An allocation of `size` was sampled.
   void Took(size_t size);
-  // It has been recorded, by the rates until now.
+  // It was recorded, with the current rates.
   void Recorded() {
     if (__builtin_expect(sampler_.rates().grows, 0)) Grow();
   }
-  // What a sample or its free has taken, and the moment at which it was over.
+  // A sample or its free took `ns`, until `now_ns`.
   void Spent(uint64_t ns, uint64_t now_ns);
 
   bool adapts() const { return sampler_.rates().adapt; }
@@ -60,16 +59,16 @@ class HeapRateControl {
   HeapSampler& sampler_;
   const SampledBlocks& blocks_;
   double hook_ns_ = 0;
-  // Since the last step. The allocations as an estimate.
+  // Counts since the last step; allocations are an estimate.
   std::atomic<uint64_t> allocations_{0};
   std::atomic<uint64_t> spent_ns_{0};
   std::atomic<uint64_t> next_step_ns_{0};
-  std::atomic<uint64_t> recorded_{0};  // where the mean grows
-  // Of the thread whose step it is.
+  std::atomic<uint64_t> recorded_{0};  // samples; for growing rates
+  // CPU time at the last step.
   std::atomic<uint64_t> cpu_ns_{0};
 };
 
-// Accounts for a sample, or for the free of one, from its making to its end.
+// Measures the time of a sample or of its free, during its lifetime.
 class HeapCost {
  public:
   explicit HeapCost(HeapRateControl& control)

@@ -15,30 +15,31 @@
 
 namespace pymemrun {
 
-// What Charge() counts down.
+// Counts that Charge() decrements.
 extern constinit thread_local int64_t t_heap_bytes_left;
 extern constinit thread_local int64_t t_heap_left[kMaxHeapClasses];
 
 class HeapSampler {
  public:
-  // The rates from here on. The calling thread's counts are drawn anew; other
-  // threads come to the new rates with their next sample.
+  // Sets the rates. Draws the counts of this thread anew; other threads use the
+  // new rates from their next sample on.
   void Set(const HeapRatesConfig& rates);
-  // Another mean from here on, where there is one; else as Set().
+  // Changes the mean, if there is one; otherwise as Set().
   void SetMean(uint64_t bytes);
   uint64_t mean_bytes() const {
     return mean_bytes_.load(std::memory_order_relaxed);
   }
-  // As they were set, whatever the mean is now.
+  // The rates as they were set, without later changes of the mean.
   const HeapRatesConfig& rates() const { return rates_; }
   bool by_class() const { return rates_.mean_bytes == 0; }
 
-  // By bytes. Counts an allocation; true: Take() must be asked.
+  // Counts an allocation, for sampling by bytes. Returns true if Take() must be
+  // called.
   static bool ChargeBytes(size_t size) {
     t_heap_bytes_left -= static_cast<int64_t>(size);
     return t_heap_bytes_left < 0;
   }
-  // By classes.
+  // The same for sampling by classes.
   bool ChargeClass(size_t size) const {
     size_t i = 0;
     while (i < rates_.class_count && size >= rates_.classes[i].below_bytes) {
@@ -47,16 +48,16 @@ class HeapSampler {
     return i == rates_.class_count || --t_heap_left[i] < 0;
   }
 
-  // Of the allocation just charged: whether it is to be recorded. Draws the
-  // next.
+  // Returns whether the allocation just charged is recorded, and draws the next
+  // count.
   bool TakeBytes() const;
   bool TakeClass(size_t size) const;
 
-  // Nothing is taken on this thread, or for so many bytes, until its counts are
-  // drawn again...
+  // Samples nothing on this thread, or for this many bytes, until its counts
+  // are drawn again.
   static constexpr int64_t kForLong = 1'000'000'000'000'000'000;
   static void Rest(int64_t bytes = kForLong);
-  // ...as they are now, with its next allocation.
+  // Draws the counts again at the next allocation.
   static void DrawAnew();
 
  private:

@@ -1,4 +1,4 @@
-// What the hooks of --heap sampled do about an allocation, whoever made it.
+// What the hooks of --heap sampled do at each allocation, of Python or C code.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_SAMPLES_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_SAMPLES_H_
 
@@ -12,12 +12,13 @@
 
 namespace pymemrun {
 
-// Allocations of so many bytes are worth the session of a forked child.
+// A forked child gets a session once it has allocated this many bytes.
 inline constexpr size_t kWorthBytes = size_t{256} << 10;
 
-// By bytes, and by classes of sizes: Charge() counts an allocation; where that
-// is true, Take() says whether to record it. Where nothing is recorded
-// Counted() says how many bytes were counted since the thread was put to rest.
+// Two ways of sampling: by bytes, and by classes of sizes. Charge() counts an
+// allocation; if it returns true, Take() decides whether to record it. While
+// nothing is recorded, Counted() returns the number of bytes counted since the
+// thread was put to rest.
 struct ByBytes {
   static size_t Counted(size_t) { return kWorthBytes; }
   static bool Charge(const HeapSampler&, size_t size) {
@@ -44,18 +45,19 @@ class HeapSamples {
                         HeapRateControl& control)
       : sampler_(sampler), blocks_(blocks), control_(control) {}
 
-  // Whether allocations are recorded; frees are from the first time on.
+  // Switches recording of allocations on or off; frees are recorded from the
+  // first time on.
   void Record(bool on);
   bool records() const { return Is(kRecords); }
   bool has_begun() const { return !Is(kNotBegun); }
 
-  // In a forked child that has no session yet: `call` is called once, within an
-  // allocation, when it is worth one. Null: no more.
+  // In a forked child without a session: calls `call` once, inside an
+  // allocation, when the child is worth a session. Null: never.
   void WaitForGrowth(void (*call)());
-  // So many bytes were allocated without a session.
+  // `bytes` were allocated without a session.
   void Unheard(size_t bytes) const;
 
-  // Whether the allocation, which has been charged, is to be recorded.
+  // Returns whether the charged allocation is recorded.
   template <class By>
   bool Take(size_t size) const {
     if (SideRing::page() == nullptr) {  // a forked child, or tracing has ended
@@ -65,17 +67,17 @@ class HeapSamples {
     }
     return By::Take(sampler_, size) && records();
   }
-  // Records it, if there is room.
+  // Records the allocation, if there is room.
   void Add(const HeapBlock& block);
-  // The same of a mapping, which no free() will name.
+  // The same for a mapping, which no free() will release.
   void AddMapping(const HeapBlock& mapping);
 
-  // The block is about to be freed, and may have been recorded.
+  // Call it before the free of a block that may have been recorded.
   void Goes(const void* block);
   // The same, without recording the free. Returns whether the block was
   // recorded.
   bool Remove(const void* block);
-  // Its free failed, as that of a realloc may.
+  // The free failed, for instance in a failed realloc.
   void PutBack(const void* block) { blocks_.Add(block); }
 
  private:

@@ -5,11 +5,12 @@
 
 namespace pymemrun {
 
-// Made before hooks are put in. With the GIL.
+// Create it before the hooks are installed. Needs the GIL.
 class HookCost {
  public:
   HookCost();
-  // In ns, at least 0, once they are in.
+  // Cost of the hooks for an allocation and its free, in nanoseconds, at least
+  // 0. Call it once they are installed.
   double PairNs() const;
 
  private:

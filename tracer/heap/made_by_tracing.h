@@ -1,5 +1,4 @@
-// Which of the interpreter's allocations it makes only because calls are
-// traced.
+// Allocations that the interpreter makes only because calls are traced.
 #ifndef PYMEMRUN_TRACER_HEAP_MADE_BY_TRACING_H_
 #define PYMEMRUN_TRACER_HEAP_MADE_BY_TRACING_H_
 
@@ -10,8 +9,8 @@
 
 namespace pymemrun {
 
-// Of what the obj (0), mem (1) and raw (2) domains have just been asked for.
-// `tstate`: the GIL's holder, or null.
+// Whether the block just requested from the obj (0), mem (1) or raw (2) domain
+// is such an allocation. `tstate`: holder of the GIL, or null.
 template <uint32_t D>
 inline bool IsTracings(PyThreadState* tstate, size_t size) {
   if (D == 2 || tstate == nullptr || tstate->c_profilefunc == nullptr) {

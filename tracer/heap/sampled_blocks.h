@@ -1,5 +1,5 @@
-// Which blocks alive were sampled, so that their frees are recorded and no
-// others. Any thread, with or without the GIL: no lock, nothing allocates.
+// The set of live sampled blocks, so that only their frees are recorded. Any
+// thread, with or without the GIL: no lock, nothing allocates.
 #ifndef PYMEMRUN_TRACER_HEAP_SAMPLED_BLOCKS_H_
 #define PYMEMRUN_TRACER_HEAP_SAMPLED_BLOCKS_H_
 
@@ -14,32 +14,32 @@ namespace pymemrun {
 class SampledBlocks {
  public:
   // Makes and touches a table for about `capacity` blocks, a power of two.
-  // Forked children find it as it is, or, with `wiped`, empty. Returns false
-  // with errno set.
+  // Forked children inherit it, or, with `wiped`, find it empty. Returns false
+  // with errno set on failure.
   bool Create(uint32_t capacity, bool wiped);
 
-  // False: the block was not sampled. One load; wrong for the neighbours of
-  // those that were...
+  // Returns false if the block was not sampled. One load; may be true for
+  // neighbours of sampled blocks.
   bool MayHold(const void* block) const {
     return filter_.pages[PageOf(block)].load(std::memory_order_relaxed) != 0;
   }
-  // ...which this tells apart, nearly always.
+  // The same with a second filter, which is nearly always right.
   bool IsLikely(const void* block) const {
     return filter_.blocks[HashOf(block)].load(std::memory_order_relaxed) != 0;
   }
-  // Returns false where there is no room.
+  // Adds a block. Returns false if there is no room.
   bool Add(const void* block);
-  // Whether it was there.
+  // Removes a block. Returns whether it was in the set.
   bool Remove(const void* block);
-  // Of the table, from 0 to 1.
+  // Load of the table, from 0 to 1.
   double fill() const;
   const void* table() const { return places_; }
 
  private:
   static constexpr uint32_t kFilterPages = 1u << 16;
-  // By address in pages of 4 KiB: how many sampled blocks there are. Neighbours
-  // share cache lines, as their use does.
-  // The same by a hash of the whole address.
+  // Counters of sampled blocks: by the 4 KiB page of the address, whose
+  // neighbours share cache lines as they are used together; and by a hash of
+  // the whole address.
   static constexpr uint32_t kFilterBlocks = 1u << 18;
   struct alignas(kOwnPage) Filter {
     std::atomic<uint8_t> pages[kFilterPages];

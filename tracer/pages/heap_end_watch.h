@@ -1,5 +1,5 @@
-// Tells of what free() gives back from the end of a heap: glibc lowers the
-// break, or discards pages of a thread's heap, by calls of its own.
+// Records memory that free() releases at the end of a heap: glibc lowers the
+// break, or discards pages of a thread heap, by internal calls.
 #ifndef PYMEMRUN_TRACER_PAGES_HEAP_END_WATCH_H_
 #define PYMEMRUN_TRACER_PAGES_HEAP_END_WATCH_H_
 
@@ -12,16 +12,17 @@
 
 namespace pymemrun {
 
-// When glibc gives a heap's end back is its own affair: when it has grown to
-// some size, at least 64 KiB, which it makes larger as the program goes. What
-// has been seen to stay will stay. Any thread.
+// Predicts whether glibc will release the end of a heap. It does so when the
+// free end exceeds some size, at least 64 KiB, which glibc raises as the
+// program runs. An end of a size that was not released before is not expected
+// to be. Any thread.
 class TrimForecast {
  public:
   bool IsExpected(const HeapEnd& end) const {
     return end.bytes >= kLeast && end.bytes > Kept(false) &&
            (!end.may_be_cached || end.bytes > Kept(true));
   }
-  // What has come of an end.
+  // Result of a free at the end of a heap.
   void Saw(const HeapEnd& end, bool trimmed) {
     if (end.bytes == 0) return;
     if (!trimmed) {
@@ -43,20 +44,20 @@ class TrimForecast {
   void Keep(bool cached, size_t bytes) {
     kept_[cached].store(bytes, std::memory_order_relaxed);
   }
-  // The largest that was not trimmed; and when the block may have been cached,
-  // which says nothing of others.
+  // Largest end that was not released; the second one is for blocks that may
+  // have been cached, which says nothing of others.
   std::atomic<size_t> kept_[2] = {};
 };
 
-// Tells of pages that a call makes the break give back. `expected`: it may, so
-// that the event has the time before it. Where none was expected it costs two
-// loads, and an event has the time of the call's end.
+// Records pages that a call makes the break release. `expected`: it may, so the
+// event gets the time before the call. If it was not expected, this costs two
+// loads, and an event gets the time after the call.
 class BreakWatch {
  public:
   explicit BreakWatch(bool expected) : events_(expected), before_(Break()) {}
-  // To be called after it. Returns whether there were any.
+  // Call it after the call. Returns whether pages were released.
   bool AddTrimmed() const;
-  // libc's idea of it; null where that is not known.
+  // The break as libc knows it; null if not known.
   static const char* Break() {
     void* const* word = Hot().brk_word;
     return word != nullptr ? static_cast<const char*>(*word) : nullptr;
@@ -68,26 +69,25 @@ class BreakWatch {
   const char* const before_;
 };
 
-// What is known of the heaps' ends so far. Any thread.
+// Knowledge about ends of heaps so far. Any thread.
 struct HeapEnds {
-  const char* begin =
-      nullptr;  // of the break's heap; null: nothing is expected
+  const char* begin = nullptr;  // of the main heap; null: not known
   TrimForecast forecast;
   ThreadHeaps thread_heaps;
 };
 extern constinit HeapEnds g_heap_ends;
 
-// The events of one free(), or of one realloc() that keeps the first
-// `kept_bytes` of the block. To be made before it.
+// Events of a free(), or of a realloc() that keeps the first `kept_bytes` of
+// the block. Create it before the call.
 class HeapEndWatch {
  public:
   explicit HeapEndWatch(HeapEnds* ends, const void* block,
                         size_t kept_bytes = 0);
-  // To be called after it.
+  // Call it after the call.
   void AddLeft() const;
 
  private:
-  // What is watched of a thread's heaps.
+  // A watched heap of a thread, and its size before.
   struct Watched {
     const ThreadHeap* heap = nullptr;
     size_t bytes = 0;
@@ -100,11 +100,11 @@ class HeapEndWatch {
   bool expected() const { return break_.events().wanted(); }
 
   HeapEnds& ends_;
-  const ThreadHeap* heap_ = nullptr;  // nullptr: the break's
+  const ThreadHeap* heap_ = nullptr;  // nullptr: the main heap
   const HeapEnd end_;
   const BreakWatch break_;
-  Watched watched_[kMostWatched];  // up to the first without a heap
-  bool stays_ = false;             // the first of these does
+  Watched watched_[kMostWatched];  // ends at the first null heap
+  bool stays_ = false;             // the first heap is not released
 };
 
 }  // namespace pymemrun

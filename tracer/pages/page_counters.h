@@ -1,6 +1,6 @@
-// The perf events that say when a page comes, of this process and all its later
-// threads. Each fault becomes a sample in a buffer that the collector maps; one
-// in `period` also a SIGTRAP on the thread that took it, for its stack.
+// Perf events for page faults of this process and all its later threads. Each
+// fault is a sample in a buffer that the collector maps. One in `period` also
+// sends SIGTRAP to the thread that took it, for its stack.
 #ifndef PYMEMRUN_TRACER_PAGES_PAGE_COUNTERS_H_
 #define PYMEMRUN_TRACER_PAGES_PAGE_COUNTERS_H_
 
@@ -9,8 +9,8 @@
 
 namespace pymemrun {
 
-// One fault in `faults` sends a signal; with `is_least` all do while the
-// collector finds that they are few.
+// One in `faults` faults sends a signal. With `is_least` all do, as long as the
+// collector finds that there are few.
 struct PagePeriod {
   uint32_t faults;
   bool is_least;
@@ -18,35 +18,36 @@ struct PagePeriod {
 
 struct PageCounters {
   static constexpr uint32_t kMostCpus = 256;
-  // Close-on-exec. First one for each CPU that samples. With a period of 1
-  // these send the signals, too; else as many follow that do, or, where the
-  // collector is to choose, as many that signal each fault and as many with the
-  // period.
+  // Close-on-exec descriptors. First those that sample, one per CPU. With a
+  // period of 1 these also send the signals. Otherwise as many follow that
+  // signal; or, if the collector chooses, as many that signal each fault and as
+  // many with the period.
   int fds[3 * kMostCpus];
   uint32_t count = 0;
-  uint32_t samplers = 0;  // of these
-  // Only faults of the program's own instructions, not those that the kernel
-  // takes on its behalf: an ordinary user's share of perf.
+  uint32_t samplers = 0;  // those that sample
+  // Only faults of the program's own instructions, not those inside system
+  // calls: all that perf allows ordinary users.
   bool user_only = false;
 };
 
-// Opens them for the calling thread and what it will start, not counting yet,
-// and sees that a fault is signalled, for which it takes some. They count from
-// when they are enabled on, for as long as a descriptor or a mapping of one is
-// left in any process. Returns false with the reason, one line that says what
-// would help. REQUIRES: one thread; SIGTRAP is ours.
+// Opens the events for the calling thread and all threads that it will start,
+// disabled, and checks that a fault is signalled, which takes some faults. They
+// count once enabled, as long as any process has a descriptor or a mapping of
+// them. Returns false with a one-line reason that says what would help.
+// REQUIRES: there is one thread, and the tracer owns SIGTRAP.
 bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
                       char* reason, size_t size);
 void ClosePageCounters(PageCounters* counters);
 
-// The samplers alone, while their descriptors are open: pages are counted, and,
-// where others send the signals, none is signalled.
+// Enables only the samplers, while their descriptors are open: pages are
+// counted, and not signalled if other events send the signals.
 void EnablePageSamplers(const PageCounters& counters);
-// Of the thread that opened them, for all threads; async-signal-safe.
+// For all threads; call them on the thread that opened the events.
+// Async-signal-safe.
 void EnablePageCounters();
 void DisablePageCounters();
 
-// Told by the SIGTRAP handler: a fault at `address` was signalled.
+// The SIGTRAP handler reports a signalled fault at `address`.
 void PageCountersSaw(const void* address);
 
 }  // namespace pymemrun

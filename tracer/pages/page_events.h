@@ -1,5 +1,5 @@
-// Page events (--trace pages): which stack a page came by, and which pages
-// leave by calls of the program's. What the kernel's samples do not say.
+// Page events (--trace pages) from inside the program: stacks of page faults,
+// and calls that release pages. The samples of the kernel have neither.
 #ifndef PYMEMRUN_TRACER_PAGES_PAGE_EVENTS_H_
 #define PYMEMRUN_TRACER_PAGES_PAGE_EVENTS_H_
 
@@ -17,45 +17,46 @@ namespace pymemrun {
 
 class PageEvents {
  public:
-  // Makes SIGTRAP ours and opens the perf events. Returns false with the
-  // reason; then nothing has changed. REQUIRES: one thread.
+  // Takes over SIGTRAP and opens the perf events. Returns false with the
+  // reason, and changes nothing, on failure. REQUIRES: there is one thread.
   static bool Open(const PagePeriod& period, PageCounters* counters,
                    char* reason, size_t size);
-  // Events come from here on; `counters` are still open. REQUIRES: the side
-  // ring is open.
+  // Starts events; `counters` are still open. REQUIRES: the side ring is open.
   static void Start(const PageCounters& counters);
-  // So do the stacks of some. Before the program's own code there are none.
+  // Starts stacks of faults. There are none before the code of the program.
   static void StartStacks();
-  // None comes any more. Any thread.
+  // Stops events. Any thread.
   static void Stop();
-  // Not in a forked child.
+  // Whether events are on; false in a forked child.
   static bool on() {
     return started_.load(std::memory_order_relaxed) &&
            SideRing::page() != nullptr;
   }
-  // Whether pages that the kernel fills are told by nobody but the calls that
-  // make it do so.
+  // Whether pages filled by the kernel are only known from the calls that fill
+  // them.
   static bool wants_input() { return wants_input_ && on(); }
 
-  // The moment at which pages leave or move is taken before the call that does
-  // it, for their addresses may be another's at once. CLOCK_MONOTONIC, ns.
+  // Current time, CLOCK_MONOTONIC in nanoseconds. Read it before a call that
+  // releases or moves pages, because another thread may get their addresses at
+  // once.
   static uint64_t Now();
-  // Pages [address, address + bytes) came, left or moved to `to` by a call that
-  // began at `time_ns`. As for the kernel, the last page counts whole. The
-  // first one does if it came. Any thread.
+  // Pages [address, address + bytes) became resident, were released or moved to
+  // `to`, by a call that started at `time_ns`. As in the kernel, a partial last
+  // page counts whole; a partial first page counts if it became resident. Any
+  // thread.
   static void Range(RangeAction action, uint64_t time_ns, const void* address,
                     size_t bytes, const void* to = nullptr);
-  // A child was forked; 0: its number is not known. Told where there are only
-  // heap events, too.
+  // A child was forked; 0: its pid is not known. Also recorded if there are
+  // only heap events.
   static void Forked(pid_t child);
-  // The program has asked for huge pages at `address`. Few faults bring much
-  // there, and may all go without a signal: this tells where the thread was.
+  // The program asked for huge pages at `address`. A few faults then bring many
+  // pages, perhaps all without a signal: this records the stack of the thread.
   static void AskedForHuge(const void* address);
 
  private:
   static void OnFault(const siginfo_t* info, void* context);
   static bool IsFarThere(const void* address);
-  // The kernel may give huge pages from here on.
+  // The kernel may use huge pages from now on.
   static void MayBeHuge() { may_be_huge_ = true; }
 
   static std::atomic<bool> started_;

@@ -1,4 +1,4 @@
-// Page events of calls by which pages leave, move, or come without a fault.
+// Page events of calls that release, move or populate pages without faults.
 #ifndef PYMEMRUN_TRACER_PAGES_RANGE_EVENTS_H_
 #define PYMEMRUN_TRACER_PAGES_RANGE_EVENTS_H_
 
@@ -12,18 +12,20 @@
 
 namespace pymemrun {
 
-// Mappings of files that the program makes and gives back. The collector may
-// hear of their faults when they have gone: it is told what they are, and which
-// of their pages were there. The kernel maps many around a fault.
+// File mappings that the program makes and releases. The collector may see
+// their faults after they are gone. So it is told which file they are, and
+// which of their pages were resident, as the kernel maps many around a fault.
+// Any thread. Allocates nothing and takes no lock; makes some system calls for
+// each file mapping, and keeps errno.
 
 // Any thread. Allocates nothing and takes no lock; makes some system calls for
 // each mapping of a file, and keeps errno.
 class FileWatch {
  public:
-  // `fd` is mapped there now.
+  // File `fd` was mapped there.
   static void Mapped(const void* address, size_t bytes, int fd);
-  // What was mapped at `from` is at `to` now, and `bytes` long. `stays`: and at
-  // `from`, too.
+  // The mapping at `from` moved to `to` with a new length. `stays`: it is still
+  // at `from`, too.
   static void Moved(const void* from, const void* to, size_t bytes,
                     bool stays) {
     if (count_.load(std::memory_order_relaxed) != 0) {
@@ -31,8 +33,9 @@ class FileWatch {
                 reinterpret_cast<uintptr_t>(to), bytes, stays);
     }
   }
-  // The pages of [address, address + bytes) are about to leave, by a call that
-  // began at `time_ns`; 0: that begins now. `stays`: the mapping does not.
+  // The pages of [address, address + bytes) are about to be released, by a call
+  // that started at `time_ns`; 0: that starts now. `stays`: the mapping itself
+  // stays.
   static void Leaving(const void* address, size_t bytes, uint64_t time_ns,
                       bool stays) {
     if (count_.load(std::memory_order_relaxed) != 0) {
@@ -52,19 +55,19 @@ class FileWatch {
   static void LeavingSlow(uintptr_t begin, size_t bytes, uint64_t time_ns,
                           bool stays);
 
-  // Those that live; further ones are not watched.
+  // Live mappings; more than kSlots are not watched.
   static Slot slots_[kSlots];
   static std::atomic<uint32_t> count_;
 };
 
-// The events of one call. To be made before it: it takes the time, for the
-// addresses that the call gives back may be another's at once, and holds the
-// side ring's place for them. A call that unmaps much takes milliseconds, and
-// until it is known what has left, what comes at these addresses must wait. In
-// a vfork child it does nothing.
+// Events of one call; create it before the call. It takes the time first,
+// because another thread may get the released addresses at once. It also holds
+// the place of the events in the side ring: a call that unmaps much takes
+// milliseconds, and other events at these addresses must wait until then. Does
+// nothing in a vfork child.
 class RangeEvents {
  public:
-  // `wanted`: there is something to tell of this call.
+  // `wanted`: the call may have events.
   explicit RangeEvents(bool wanted = true) {
     if (!wanted || !PageEvents::on() || TracedPage() == nullptr) return;
     // In this order: the collector never sees a time whose place it could not
@@ -87,17 +90,17 @@ class RangeEvents {
     if (wanted()) PageEvents::Range(action, time_ns_, address, bytes, to);
   }
 
-  // To be called before the call. Told where pages are scanned, too.
+  // Call it before the call. Recorded also if pages are scanned.
   void Leaving(const void* address, size_t bytes, bool stays = false) const {
     FileWatch::Leaving(address, bytes, time_ns_, stays);
   }
 
-  // The mapping at `from` is now at `to`, and `bytes` long.
+  // The mapping at `from` is now at `to`, with `bytes` bytes.
   void AddMoved(const void* from, size_t old_bytes, const void* to,
                 size_t bytes) const {
     const size_t kept = old_bytes < bytes ? old_bytes : bytes;
     if (to != from) Add(RangeAction::kMoved, from, kept, to);
-    // What lay behind the new end.
+    // The part after the new end.
     Add(RangeAction::kUnmapped, static_cast<const char*>(from) + kept,
         old_bytes - kept);
   }

@@ -101,7 +101,7 @@ bool AddWishes(const std::string& version, Delivery delivery,
   return true;
 }
 
-// Of a Python that is not embedded its files may tell the version.
+// For a Python that is not embedded, the version is read from its files.
 std::string VersionText(const PythonChoice& choice) {
   const EmbeddedPython embedded = PythonEmbedded();
   const std::string version =

@@ -90,8 +90,8 @@ bool IsCounted(absl::string_view name) {
   return name != "[vvar]" && name != "[vvar_vclock]" && name != "[vsyscall]";
 }
 
-// Of names of mappings that are no files: memory that is shared, which comes
-// page by page, has some that look so.
+// Whether a mapping with this name is a file. Some shared memory, which is
+// populated page by page, has names like files.
 bool IsFile(absl::string_view name) {
   if (!absl::StartsWith(name, "/")) return false;
   for (const absl::string_view shared :
@@ -300,7 +300,7 @@ bool MappingTable::AskFor(uint64_t address) {
   return true;
 }
 
-// What it lies over is no more.
+// Mappings that it covers are gone.
 void MappingTable::Replace(const Mapping& mapping) {
   const auto first = std::partition_point(
       mappings_.begin(), mappings_.end(),

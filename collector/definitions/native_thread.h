@@ -17,8 +17,8 @@ namespace pymemrun {
 uint32_t NativeThreadId(pid_t pid, uint32_t thread, uint64_t first_us,
                         DefinitionTable* definitions);
 
-// Events of a new thread of Python's come before it has its name: they are held
-// back, so many at most.
+// Most events held back. A new Python thread has events before it has its name,
+// and they wait for that.
 inline constexpr size_t kMostHeldBack = size_t{1} << 16;
 
 // Whether the thread of an event at `time_ns` has its name, or `now_ns` is so

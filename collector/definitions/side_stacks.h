@@ -47,7 +47,7 @@ class SideStacks {
     return known != 0 ? known : MakeSpecial(which);
   }
 
-  // Of code objects that are alive.
+  // Bytes of the texts of live code objects.
   size_t text_bytes() const { return code_facts_.text_bytes(); }
 
  private:

@@ -104,7 +104,7 @@ class SourceLines {
     uint64_t seen_ns = 0;  // when its first code came
     uint64_t read_us = 0, size_bytes = 0, mtime_ns = 0;
     bool was_read = false;
-    // Of all lines, because later ones may yet be named.
+    // Hashes of all lines, because later ones may still be named.
     std::vector<uint32_t> hashes;
     std::string text;  // if that is stored
     std::vector<uint32_t> named;

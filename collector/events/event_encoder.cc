@@ -15,7 +15,7 @@ constexpr size_t kChunkSlots = 4096;
 constexpr uint32_t kBatchRows = 65536;
 constexpr size_t kBatchBytes = 512 * 1024;
 constexpr size_t kMaxPlaces = 1u << 16;
-// Of a definition or fact, line tables included.
+// Largest definition or fact, line tables included.
 constexpr size_t kMaxPayloadBytes = 12 * 1024 * 1024;
 
 constexpr uint32_t kFirstControl = kControlWhat << kWhatShift;

@@ -43,7 +43,7 @@ class GilCollector final : public Source, public SideTaker {
     SideAny item;
     uint32_t stack;
   };
-  // Of a thread that had an event and has not ended.
+  // A thread that had an event and has not ended.
   struct Known {
     uint32_t id;            // ThreadDef.id
     bool was_gone = false;  // when it was last asked for

@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t kMaxEntries = kMaxBatchEntries / 8;
 constexpr size_t kMaxStatedBytes = kMaxKnownRecordBytes / 2;
-// Of those that wait for a slot. A slot that never comes must not keep them:
-// whoever wrote over the ring may have named any.
+// Most events that wait for a slot. Beyond that they do not wait: a program
+// that overwrites the ring may have named a slot that never comes.
 constexpr size_t kMostWaiting = 1u << 20;
 
 uint64_t AddressOf(const HeapSlot& slot) {
@@ -67,9 +67,7 @@ void* HeapCollector::operator new(size_t bytes) {
   return memory;
 }
 
-void HeapCollector::operator delete(void* memory) {
-  ::operator delete(memory);
-}
+void HeapCollector::operator delete(void* memory) { ::operator delete(memory); }
 
 void HeapCollector::Describe(uint64_t) { WriteRatesIfAny(*options_.rates); }
 

@@ -113,8 +113,8 @@ void FrameQueue::WriteFrames() {
     changed_.wait(lock, [&] { return ends_ || !frames_.empty(); });
     if (ends_) return;
     if (WriteFirst(&lock)) continue;
-    // Not shorter where Settle() has come meanwhile: its tries are one pause
-    // apart too.
+    // Waits the full pause even if Settle() is called: its attempts are one
+    // pause apart, too.
     changed_.wait_for(lock, kPause, [&] { return ends_; });
   }
 }

@@ -139,9 +139,9 @@ void FaultLooks::Left(uint64_t address, uint64_t bytes) {
   }
 }
 
-// Asks once for each place of a huge page, until it is given back or others
-// take its place: it is the first fault that may bring a huge page. nullopt:
-// the kernel was not asked, or the fault is still under way.
+// Asks once for each place of a huge page, because only the first fault there
+// can bring a huge page; again after the pages were released or replaced.
+// nullopt: the kernel was not asked, or the fault is still running.
 absl::optional<bool> FaultLooks::LooksHuge(const PageSample& sample) {
   const uint64_t block = sample.address / HugePageBytes(page_bytes_);
   uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
@@ -154,7 +154,7 @@ absl::optional<bool> FaultLooks::LooksHuge(const PageSample& sample) {
   return huge;
 }
 
-// Not only once their stacks are known: their memory may be given back by then.
+// Asks before the stacks are known, because the memory may be released by then.
 void FaultLooks::AskAgain() {
   if (under_way_.empty()) return;
   const uint64_t now_ns = MonotonicNs();

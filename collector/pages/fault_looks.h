@@ -20,10 +20,10 @@ class FaultLooks {
   FaultLooks(ResidencyScan* scan, MappingTable* mappings, uint64_t page_bytes)
       : scan_(scan), mappings_(mappings), page_bytes_(page_bytes) {}
 
-  // Sets what samples from `first` on are part of, and whether they are huge or
-  // zeros, as far as the kernel says. Returns how many are zeros. Soon after
-  // the faults: their memory may be given back.
-  // Where one was still under way at an earlier call it asks again.
+  // Sets the mapping of the samples from `first` on, and whether they are huge
+  // pages or zero pages, as far as the kernel tells. Returns the number of zero
+  // pages. Call it soon after the faults, because their memory may be released.
+  // Faults still running at an earlier call are asked about again.
   size_t Look(size_t first, std::vector<PageSample>* samples);
   // Whether the sample is part of a huge page, by what is known now; nullopt:
   // its memory has gone unseen. What Look() found counts more.
@@ -32,7 +32,7 @@ class FaultLooks {
   // what was never written. Asks again where the page was not there yet. For a
   // page that has gone its instruction answers: it only reads.
   bool IsZero(const PageSample& sample);
-  // These pages were given back: the next fault there may bring a huge page.
+  // These pages were released: the next fault there may bring a huge page.
   void Left(uint64_t address, uint64_t bytes);
 
  private:

@@ -156,14 +156,15 @@ void PageCollector::TakeRange(const SideRange& item, uint32_t stack) {
                     item.address, item.bytes, item.to});
 }
 
-// Of the samples from `first` on.
+// Counts the samples from `first` on.
 void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
   schedule_.Came((samples_.size() - first) * options_.page_bytes);
   // Before, the process has yet to enable the events, all of them.
   if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
-// At once: until their stacks are known, their memory may have been given back.
+// Names samples at once: when their stacks are known, the memory may have been
+// released.
 void PageCollector::NameSamples() {
   schedule_.CameNot(looks_.Look(named_, &samples_) * options_.page_bytes);
   named_ = samples_.size();
@@ -206,8 +207,8 @@ PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   return brings;
 }
 
-// Of those around the page, most may have been there before, in the first
-// milliseconds: then all count as that.
+// Most pages around this one may have been resident before, in the first
+// milliseconds; then all count as that.
 PageSpan PageCollector::FilePagesWith(uint64_t address) {
   if (!knows_before_) return {};
   const PageRegion around = scan_.FilePagesAround(address);
@@ -275,8 +276,9 @@ void PageCollector::BeginToChoose() {
   encoder_.SetWeight(options_.weight);
 }
 
-// What a fault was bringing when the kernel was asked may have come just after.
-// After the last answer nobody faults, nor where the program waits for it.
+// A fault that was running during the scan may have brought its page just after
+// it. After the last answer there are no faults, nor while the program waits
+// for it.
 void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   if (finished_ && answers_.size() == 1) return;
   if (answer->begin_ns == answer->end_ns) return;
@@ -296,8 +298,8 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   const uint64_t rss_bytes = scan_.RssBytes();
   rss_has_moved_ |= rss_bytes != 0 && schedule_.IsUnexplained(rss_bytes);
   if (!schedule_.IsDue(now_ns, rss_bytes)) return;
-  // What a call under way is about to give back would be found, and thought to
-  // have come since. One that lasts, or many, are not waited for.
+  // Pages that a running call is about to release would be found, and counted
+  // as new. Long or frequent calls are not waited for.
   if (!QuietSpan(options_.side).began_quiet() && ++put_off_ < kMostPutOff) {
     next_statm_ns_ = now_ns + kPutOffNs;
     return;
@@ -311,7 +313,7 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
 void PageCollector::AskResidency(uint64_t as_of_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
-  // The rings go on filling meanwhile.
+  // The rings fill during the scan.
   bool answered = scan_.Read([this] { Gather(MonotonicNs()); }, &answer);
   const uint64_t rss_bytes = answered ? AddRss(&answer) : 0;
   answered &= rss_bytes != 0;  // else the process is gone

@@ -32,7 +32,7 @@ class PageEncoder {
   };
   explicit PageEncoder(const Context& context) : in_(context) {}
 
-  // Each page that comes from here on and is not certain stands for so many.
+  // Number of pages that each later page stands for, unless it is certain.
   void SetWeight(uint32_t weight);
   // `certain`: it was recorded in any case.
   void AddSample(const MatchedSample& sample, bool certain);
@@ -42,7 +42,7 @@ class PageEncoder {
   void AddRange(const PageMark& range, bool certain);
   void WriteFork(uint64_t time_ns, uint64_t child);
   void WriteResidency(const ResidencyAnswer& answer);
-  // So many were lost since the last call.
+  // Writes the number of samples and stacks lost since the last call.
   void WriteLoss(uint64_t time_ns, uint64_t samples, uint64_t stacks);
   // Writes the entries gathered so far.
   void EndBatch();

@@ -22,9 +22,9 @@ struct PageSample {
   uint64_t address;
   uint64_t instruction;  // the kernel's own where it faulted for the program
   uint32_t thread;       // Linux thread id
-  // What it is part of, MappingDef.id, whether that is a file, whether it was
-  // seen to be part of a huge page, and whether it is the page of zeros, which
-  // takes no memory; to be found out soon, for memory may be given back.
+  // MappingDef.id of its mapping; whether that is a file, whether it was part
+  // of a huge page, and whether it is the zero page, which takes no memory.
+  // Found out soon, because memory may be released.
   uint32_t mapping = 0;
   bool of_file = false;
   absl::optional<bool> huge = absl::nullopt;

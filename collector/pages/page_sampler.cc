@@ -8,13 +8,14 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kBlockBytes = uint64_t{2} << 20;
-// Less does not make room for a huge page, or not often: what gives back and
-// takes a few pages again and again would else be recorded each time.
+// Releasing less than this does not often make room for a huge page. Otherwise
+// code that releases and touches a few pages again and again would be recorded
+// each time.
 constexpr uint64_t kLeastLeftBytes = uint64_t{256} << 10;
 // 512 GiB. Beyond, each block is taken for new now and then.
 constexpr size_t kMaxBlocks = size_t{1} << 18;
 
-// Spreads numbers that lie side by side over all of 64 bits.
+// Spreads neighbouring numbers over all 64 bits.
 uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -22,19 +22,17 @@ inline bool IsCertain(PageChoice choice) {
   return choice == PageChoice::kCertain || choice == PageChoice::kFirst;
 }
 
-// Pages are chosen by address, in groups of N that lie side by side: one of
-// each group, at random. So a page that comes again, that is copied after a
-// fork or read before it is written is chosen always or never, and what is
-// known of the chosen ones at any time is what would be known of them if all
-// were recorded. What stands in a row in memory is divided evenly, and no
-// pattern of addresses can fall into step with a choice that is made anew for
-// each group.
+// Chooses pages by address: one at random in each group of N neighbours. So a
+// page that is touched again, copied after a fork or read before it is written
+// is always chosen or never. The state of the chosen pages at any time is what
+// it would be if all were recorded. Contiguous memory is divided evenly. No
+// pattern of addresses can correlate with a random choice in each group.
 //
-// A fault may bring more pages than its own. These must not hang on one in N:
+// A fault may bring more pages than its own. These must not depend on one in N:
 //   - The first fault in each aligned 2 MiB is certain, because it may have
-//     brought a huge page; again after these were given back.
-//   - So is each fault in a file's pages, which come sixteen at a time.
-// Not thread safe.
+//     brought a huge page; again after these pages were released.
+//   - So is each fault in pages of a file, which come sixteen at a time.
+// Not thread-safe.
 class PageSampler {
  public:
   struct Options {
@@ -58,7 +56,7 @@ class PageSampler {
       absl::FunctionRef<bool(uint64_t page_address)> of_file,
       absl::FunctionRef<void(uint64_t address, uint64_t bytes, bool certain)>
           add);
-  // Pages were given back.
+  // Pages were released.
   void Left(uint64_t address, uint64_t bytes);
   // The kernel said what is resident; in the order of addresses.
   void Found(const std::vector<ResidentPages>& ranges);

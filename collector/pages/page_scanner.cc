@@ -11,13 +11,13 @@ namespace {
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
 constexpr uint64_t kHighPeriodNs = 10000000;
-// In parts of one CPU, and so many ranges a second in the file.
+// Limits of the cost: a part of one CPU, and ranges per second in the file.
 constexpr uint64_t kRegularCostFactor = 50;
 constexpr uint64_t kHighCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
 constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
-// What was found has to be higher by one part in so many of a step.
+// A found answer must be higher by this fraction of a step.
 constexpr uint64_t kFoundFraction = 32;
 
 constexpr int kTries = 3;
@@ -134,7 +134,7 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
     // The process is gone where this is 0.
     const uint64_t rss_bytes = answered ? scan_.RssBytes() : 0;
     const uint64_t found_bytes = BytesOf(answer);
-    // Where pages came meanwhile, RSS was what was found.
+    // If pages became resident during the scan, RSS is what was found.
     answer.rss_bytes =
         std::clamp(found_bytes, std::min(before_bytes, rss_bytes), rss_bytes);
     // Where they went, it was not.

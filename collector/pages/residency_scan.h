@@ -116,7 +116,7 @@ class ResidencySchedule {
   bool IsUnexplained(uint64_t rss_bytes) const;
   // Whether to scan now.
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
-  // A scan has ended, with so many ranges; 0: it failed. `cpu_ns` is the CPU
+  // A scan has ended with `ranges` ranges; 0: it failed. `cpu_ns` is the CPU
   // time it took.
   void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t cpu_ns,
              uint64_t rss_bytes, size_t ranges);

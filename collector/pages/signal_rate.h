@@ -13,9 +13,9 @@ namespace pymemrun {
 class SignalRate {
  public:
   // The perf events from `first_fd` on: `count` that signal each fault, then as
-  // many that signal one in several. With count 0 there is nothing to choose.
-  // Where one page in `weight` is recorded a signal is worth so much less, and
-  // there is to be less of them.
+  // many that signal one in several. With count 0 there is no choice. If one
+  // page in `weight` is recorded, a signal is worth less by this factor, and
+  // there are fewer of them.
   SignalRate(int first_fd, uint32_t count, uint32_t weight)
       : first_fd_(first_fd), count_(count), weight_(weight) {}
 

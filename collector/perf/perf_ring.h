@@ -32,7 +32,7 @@ class PerfRing {
 
   // Gives the records that are there in their order, and then their room back.
   void Drain(Take take);
-  // Records that the kernel found no room for, as far as it has said so.
+  // Number of records that the kernel reported as lost.
   uint64_t lost() const { return lost_; }
 
  private:

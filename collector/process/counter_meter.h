@@ -53,9 +53,9 @@ class CounterMeter {
   // Adds descriptors, and PSS where it is time for it: that takes at most half
   // a percent of a CPU.
   void Read(uint64_t now_ns, ProcessSample* sample);
-  // The sample that was due at `now_ns` took so much CPU. The next one comes
-  // when it has cost at most half a percent of a CPU, without PSS; and on the
-  // beat of `every_ms`, if that leaves time.
+  // The sample due at `now_ns` took `cpu_ns` of a CPU. The next one is due when
+  // that is at most half a percent of a CPU, without PSS; on a multiple of
+  // `every_ms`, if that leaves time.
   void Took(uint64_t now_ns, uint64_t cpu_ns);
   // What PSS cost in the last sample.
   uint64_t pss_cpu_ns() const { return pss_cpu_ns_; }

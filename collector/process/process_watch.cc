@@ -43,7 +43,7 @@ bool IsReaped(int pid_fd) {
 }  // namespace
 
 bool WasOfProgram(const ControlPage& page, ProcessStats* stats) {
-  // An exec that nobody announced has let go of the mutex first.
+  // An exec by a raw system call has released the mutex first.
   return page.exec_pending.load(std::memory_order_acquire) == 0 &&
          !HolderDied(page.alive) && !stats->IsEnding();
 }

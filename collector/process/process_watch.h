@@ -29,8 +29,8 @@ class ProcessWatch {
   // sometimes a look at /proc/PID/maps.
   State Check();
 
-  // Of a process that died: its wait status, from the kernel (Linux 6.15 on,
-  // once its parent has reaped it). Waits for that for at most `timeout_ms`.
+  // Wait status of a process that died, from the kernel (Linux 6.15 on, once
+  // its parent has reaped it). Waits for it at most `timeout_ms`.
   absl::optional<int> WaitStatus(int timeout_ms) const;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kPeriodNs = 10000000;
 constexpr uint64_t kCostFactor = 200;
-// Of each of many processes: they are summed up.
+// For each of many processes: the steps add up.
 constexpr uint64_t kStepBytes = 64 << 10;
 constexpr uint64_t kStepPart = 1024;
 

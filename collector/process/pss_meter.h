@@ -1,7 +1,7 @@
-// The traced process's proportional set size: each page divided by how many
-// processes have it. Read only where there are several, or where counters
-// are wished for: the kernel walks the page tables, and the program's calls of
-// mmap wait meanwhile.
+// Proportional set size of the traced process: each page divided by the number
+// of processes that share it. Read only if there are several processes or
+// counters are traced: the kernel walks the page tables, and mmap calls of the
+// program wait for that.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_PSS_METER_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_PSS_METER_H_
 

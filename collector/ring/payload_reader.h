@@ -1,5 +1,5 @@
-// Takes a definition's payload apart, checked: the ring lies in memory that the
-// traced program can write over.
+// Parses the payload of a definition, with checks: the traced program can
+// overwrite the ring.
 #ifndef PYMEMRUN_COLLECTOR_RING_PAYLOAD_READER_H_
 #define PYMEMRUN_COLLECTOR_RING_PAYLOAD_READER_H_
 

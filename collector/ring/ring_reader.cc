@@ -20,8 +20,8 @@
 namespace pymemrun {
 namespace {
 
-// Producers that wait are woken when so much was given back, so that they go on
-// early.
+// Waiting producers are woken after this many slots were freed, so that they
+// continue early.
 constexpr uint64_t kPieceSlots = 16384;
 
 }  // namespace
@@ -61,8 +61,8 @@ RingReader::Span RingReader::Take(uint64_t end) {
   std::memcpy(copies_.data(), slots_ + index, first * sizeof(EventSlot));
   std::memcpy(copies_.data() + first, slots_,
               (count - first) * sizeof(EventSlot));
-  // A producer waits only when an item finds no room, and an item is far
-  // smaller than half the ring; below that nobody can be waiting.
+  // A producer waits only if an item does not fit, and an item is far smaller
+  // than half the ring. Below that no producer can be waiting.
   const uint64_t used = page_->head.load(std::memory_order_relaxed) - tail_;
   may_wait_ |= used >= size_ / 2;
   tail_ += count;

@@ -48,7 +48,7 @@ bool SideReader::IsBegun(uint64_t index) const {
          ((index + 1) | kSideBegun);
 }
 
-// Of the item at the tail, which is not committed.
+// Whether the thread of the uncommitted item at the tail lives.
 bool SideReader::HolderLives() const {
   return IsBegun(tail_) && lives_(HeadOf(tail_).thread);
 }
@@ -173,8 +173,8 @@ void SideReader::Release(uint64_t first) {
   const uint64_t used =
       page_->side_head.load(std::memory_order_relaxed) - first;
   reply_->side_tail.store(tail_, std::memory_order_release);
-  // A producer waits only when an item finds no room, and no item is as large
-  // as three quarters of the ring; below the rest nobody can be waiting.
+  // A producer waits only if an item does not fit, and no item is as large as
+  // three quarters of the ring. Below the rest no producer can be waiting.
   if (used >= size_ / 4) {
     WakeProducers(reply_);
   }

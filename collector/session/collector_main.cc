@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
        .pid = pymemrun::kCollectorPidFd,
        .text = pymemrun::kCollectorTextFd,
        .first_page = pymemrun::kCollectorPageFds});
-  // Nobody listens to stderr; that collector_pid stays 0 tells the launcher.
+  // stderr is not read; collector_pid stays 0, which tells the launcher.
   if (!collector.ok()) return 1;
   (*collector)->Run();
   // Nothing is destroyed: that waits for the end of threads, which a filter of

@@ -26,7 +26,7 @@ constexpr uint32_t kShortestNapUs = 2000;
 constexpr uint32_t kLongestNapUs = 40000;
 constexpr uint32_t kStartNapUs = 2000;  // or until the program wakes us
 constexpr size_t kBusySlots = 4096;
-// Of source files, each time that the process is sampled.
+// Bytes of source files read each time that the process is sampled.
 constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr uint64_t kLastSourcesNs = 1000000000;
 
@@ -202,7 +202,7 @@ void CollectorProcess::LetGo() {
 void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   *nap_us = drained >= kBusySlots ? kShortestNapUs
                                   : std::min(2 * *nap_us, kLongestNapUs);
-  // Nobody wakes us when the kernel's rings fill.
+  // No wake comes when the rings of the kernel fill.
   for (const auto& source : sources_) {
     *nap_us = std::min(*nap_us, source->longest_nap_us());
   }

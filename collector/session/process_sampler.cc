@@ -9,7 +9,7 @@
 namespace pymemrun {
 namespace {
 
-// RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
+// RSS only: at most 0.2 % of a CPU, and only if RSS has changed by this much.
 constexpr uint64_t kRssPeriodNs = 10000000;
 constexpr uint64_t kRssCostFactor = 500;
 constexpr int kSampleTries = 5;

@@ -25,7 +25,7 @@ namespace pymemrun {
 namespace {
 
 constexpr int kWaitForStatusMs = 500;
-// Of a longer run the answer takes more than a moment.
+// For a longer run the answer takes more than a moment.
 constexpr uint64_t kMostAnsweredEvents = 2000000;
 constexpr int kWaitForAnswerMs = 2500;  // the launcher waits for 5 s
 

@@ -9,15 +9,14 @@
 
 namespace pymemrun {
 
-// RSS is to be compared with the sum of page events up to its time. A page that
-// comes counts in both within a microsecond. But a call that unmaps much is
-// dated to its begin and takes milliseconds, in which RSS is anything between:
-// so RSS is worth something only where none is under way. Such a call holds a
-// place in the side ring from before its time on until it is over.
+// A span in which RSS can be compared with the sum of page events. A page
+// counts in both within a microsecond. But a call that unmaps much takes
+// milliseconds and is dated to its start; RSS changes in between. So RSS is
+// only valid while no such call is running. Such a call holds a place in the
+// side ring from before its time until its end.
 //
-// What is read in a span is dated to its begin: where a call was missed after
-// all, RSS then comes out too low for a while, and not as a peak that never
-// was.
+// Values read in a span are dated to its start. If a call was missed after all,
+// RSS is too low for a while; it is never a false peak.
 class QuietSpan {
  public:
   // Begins now. `side` must outlive it; nullptr: there are no page events, and

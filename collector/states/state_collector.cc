@@ -109,7 +109,7 @@ uint32_t StateCollector::IdOf(uint32_t thread, uint64_t time_ns, bool is_new) {
   if (!is_new) return id();
   const auto ended = ended_.find(thread);
   if (ended == ended_.end()) return id();
-  // Unless the event ring has named the new one meanwhile.
+  // Unless the event ring has named the new thread by now.
   if (id() == ended->second) options_.definitions->ForgetNative(thread);
   ended_.erase(ended);
   return id();

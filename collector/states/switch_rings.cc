@@ -7,8 +7,8 @@ namespace {
 
 // Small: page events want the rest of what a user may lock. A CPU that switches
 // 200,000 times a second fills the smallest in 10 ms.
-constexpr PerfRings::Sizes kSizes = {
-    size_t{256} << 10, size_t{64} << 10, size_t{8} << 20};
+constexpr PerfRings::Sizes kSizes = {size_t{256} << 10, size_t{64} << 10,
+                                     size_t{8} << 20};
 
 // What each record ends with, by TID, TIME and CPU.
 struct SampleId {
@@ -41,7 +41,7 @@ StateAction ActionOf(const perf_event_header& header) {
 
 }  // namespace
 
-// A forked child's begin and end are in its parent's rings, too.
+// The start and end of a forked child are in the rings of its parent, too.
 void SwitchRings::DrainSteps(PerfRing* ring, pid_t pid,
                              std::vector<ThreadStep>* out) {
   ring->Drain([=](const perf_event_header& header, const char* record,
@@ -74,9 +74,8 @@ absl::StatusOr<std::unique_ptr<SwitchRings>> SwitchRings::Map(int first_fd,
 
 void SwitchRings::Drain(uint64_t until_ns, std::vector<ThreadStep>* out) {
   for (PerfRing& ring : rings_->rings()) {
-    held_.Add([&](std::vector<ThreadStep>* held) {
-      DrainSteps(&ring, pid_, held);
-    });
+    held_.Add(
+        [&](std::vector<ThreadStep>* held) { DrainSteps(&ring, pid_, held); });
   }
   held_.Give(until_ns, out);
 }

@@ -20,7 +20,8 @@ struct ThreadStep {
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint32_t thread;   // Linux thread id
   StateAction action;
-  // Of STATE_SEEN: for what, and the system call's number for SLEEP_OTHER.
+  // For STATE_SEEN: the reason, and the number of the system call for
+  // SLEEP_OTHER.
   SleepReason reason = SLEEP_UNKNOWN;
   int32_t call = -1;
 };

@@ -52,8 +52,8 @@ TaskCollector::Known* TaskCollector::KnownAt(uint64_t address) {
   return &task;
 }
 
-// With another coroutine it is another task: nobody sees one die that is not
-// done.
+// With another coroutine it is another task: the end of a task that was not
+// done is not seen.
 void TaskCollector::TakeName(const SideItemView& item, uint32_t stack) {
   const auto told = item.As<SideTask>();
   const auto old = tasks_.find(told.task);

@@ -64,7 +64,7 @@ class TaskCollector final : public Source, public SideTaker {
   absl::flat_hash_map<uint64_t, Known> tasks_;  // not done, by address
   uint32_t last_id_ = 0;
   std::deque<Waiting> waiting_;
-  uint64_t refused_ = 0;  // items that made no sense, or found no room
+  uint64_t refused_ = 0;  // invalid items, and items that did not fit
   uint64_t written_lost_ = 0;
 };
 

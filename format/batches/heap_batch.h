@@ -57,7 +57,7 @@ class HeapBatchEncoder {
   void Begin();
   void ChangeState(uint64_t time_us, uint32_t thread, uint32_t code);
   void Change(uint32_t value, RowSteps* steps, Column32* at, Column32* values);
-  // Of an entry above 0: whether the column states it last.
+  // Whether the last value of the column is that of the next entry, above 0.
   bool IsAtEnd(const RowSteps& steps) const { return steps.last() == entries_; }
   void DropWhatNoEntryHas();
   void GrowOps();

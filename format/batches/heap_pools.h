@@ -70,7 +70,7 @@ class HeapPools {
   void Renew(size_t at, uint64_t address, uint32_t size_class);
 
   std::array<Pool, kPools> pools_;
-  // Of a freed block: the unit of the one freed before it in its pool.
+  // For a freed block: the unit of the block freed before it in its pool.
   std::array<uint16_t, kLinks> links_;
   std::array<uint16_t, kClasses> first_;
   uint64_t newest_;  // the pool met last for the first time

@@ -41,7 +41,7 @@ absl::Status CheckAddresses(const PageBatch& b) {
   SparseCursor action(b.action_at());
   uint64_t page = 0;
   for (int i = 0; i < b.page_step_size(); ++i) {
-    // Modulo 2^64: what lies outside is above kMaxPage.
+    // Modulo 2^64: pages outside are above kMaxPage.
     page += static_cast<uint64_t>(b.page_step(i));
     if (page >= kMaxPage) {
       return WrongColumn("pages.page_step", "a page below 2^45", page);

@@ -33,7 +33,7 @@ absl::Status CheckResidency(const Residency& residency, uint32_t* mapping);
 // The ranges of a Residency that CheckResidency() found good.
 std::vector<ResidentRange> RangesOf(const Residency& residency);
 
-// Whether so many pages from `page` on end at or below kMaxPage.
+// Checks that these pages, from `page` on, end at or below kMaxPage.
 absl::Status CheckPagesEnd(absl::string_view field, uint64_t page,
                            uint64_t pages);
 

@@ -103,7 +103,7 @@ class WireScalar final : public WireRecord::Field {
 // The columns of a batch while it fills, as the packed varints that its record
 // will hold.
 
-// Of an entry in a column, at most.
+// Largest entry of a column, in bytes.
 inline constexpr size_t kMaxVarintBytes = WireRecord::kMaxVarintBytes;
 inline constexpr size_t kMaxIdBytes = 5;
 inline constexpr size_t kMaxRowBytes = 3;  // a batch has fewer than 2^21 rows

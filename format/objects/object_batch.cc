@@ -10,7 +10,7 @@
 namespace pymemrun {
 namespace {
 
-// Of a node without its text, and of a reference, in columns at most.
+// Most bytes of a node without its text, and of a reference, in the columns.
 constexpr size_t kMostNodeBytes = 10 + 5 + 10 + 5 + 13 + 8 + 11 + 8 + 8 + 23;
 constexpr size_t kMostReferenceBytes = 10 + 1 + 8;
 constexpr size_t kMaxLateBytes = 10;

@@ -106,7 +106,7 @@ class ObjectReferenceCursor {
   SparseCursor name_;
   uint64_t next_new_;
   uint64_t from_ = 0;    // of the references that come...
-  uint64_t left_ = 0;    // ...so many
+  uint64_t left_ = 0;    // number of these
   uint64_t source_ = 0;  // late nodes, then nodes, that were begun
   uint64_t row_ = 0;
 };

@@ -15,8 +15,8 @@ namespace pymemrun {
 struct ObjectNode {
   uint64_t address = 0;     // 0: synthetic
   uint64_t size_bytes = 0;  // see ObjectBatch
-  // How many of these lie in a second block, such as a list's items. 0: no such
-  // block is known.
+  // Part of these bytes in a second block, such as the items of a list. 0: no
+  // such block is known.
   uint64_t beside_bytes = 0;
   uint64_t beside = 0;  // that block's address
   std::optional<uint64_t> length;

@@ -21,8 +21,8 @@
 
 namespace pymemrun {
 
-// Made, used and destroyed by one thread. The source must outlive it, and
-// nobody else may use it meanwhile. Some 10 MiB, whatever the file.
+// One thread creates, uses and destroys it. The source must outlive it and must
+// not be used in that time. Takes some 10 MiB for any file.
 class AheadReader {
  public:
   // What comes next.
@@ -77,7 +77,7 @@ class AheadReader {
   bool AddRecord(absl::string_view record);
   bool AddHeap(absl::string_view record);
   bool AddEvents();
-  // Room for a piece, for so many bytes and events.
+  // Returns a new piece with room for these bytes and events.
   Piece* Add(size_t bytes, size_t events);
   bool HandOver();
   bool TakeEmpty();
@@ -92,7 +92,7 @@ class AheadReader {
   std::array<Parcel, kParcels> parcels_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Of parcels: how many were filled, and how many were given back, in turn.
+  // Number of parcels filled, and number emptied again.
   size_t filled_ = 0, emptied_ = 0;
   bool ends_ = false;
 

@@ -9,8 +9,8 @@ namespace pymemrun {
 
 // The highest that readers know.
 inline constexpr uint32_t kFormatVersion = 2;
-// Of a run without --native, which needs nothing of the later ones, so that
-// older readers read it, too.
+// Version of a run without --native. It needs no later feature, so older
+// readers can read it.
 inline constexpr uint32_t kFormatVersionWithoutRanges = 1;
 
 }  // namespace pymemrun

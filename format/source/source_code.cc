@@ -36,7 +36,7 @@ bool ReadAll(int fd, std::string* text) {
     if (got <= 0) break;
     done += static_cast<size_t>(got);
   }
-  // It was cut meanwhile, so its lines may be others.
+  // A file that was cut while it was read may have other lines.
   return done == text->size();
 }
 

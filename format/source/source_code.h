@@ -23,15 +23,16 @@ struct SourceCode {
   std::vector<absl::string_view> Lines() const;
 };
 
-// Where code of the file `file`, as CodeDef names it, lies; relative names are
-// of `folder`. Empty where it names no file, as "<string>".
+// Path of the source file `file`, as in CodeDef; relative names are in
+// `folder`. Empty if it is not a file, such as "<string>".
 std::string SourcePath(absl::string_view file, absl::string_view folder);
 
 // A regular file of at most kMostSourceBytes; nothing for all else. Names come
 // from strangers: no pipe and no device is opened.
 std::optional<SourceCode> ReadSourceCode(const std::string& path);
 
-// Of the line without blanks around it, so that indentation does not count.
+// Hash of the line without spaces around it, so that indentation does not
+// count.
 uint32_t SourceLineHash(absl::string_view line);
 
 }  // namespace pymemrun

@@ -30,7 +30,7 @@ constexpr std::pair<absl::string_view, absl::string_view> kKinds[] = {
     {"\x80\x05", "a Python pickle"},
 };
 
-// Of a text that is UTF-8 or of an older kind.
+// Whether the byte may be part of a text, in UTF-8 or an older encoding.
 bool IsOfText(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 ? byte != 0x7f : byte >= '\t' && byte <= '\r';

@@ -16,7 +16,7 @@ namespace pymemrun {
 // Not thread safe.
 class GilBatchEncoder {
  public:
-  // Of the largest batch that is written.
+  // Most entries in a batch that is written.
   static constexpr size_t kMaxEntries = size_t{1} << 15;
 
   // An event that is dated before the last one gets the time of that.

@@ -15,14 +15,14 @@ struct GilEvent {
   uint32_t thread = 0;
   uint32_t gil = 1;
   GilAction action = GIL_TAKEN;
-  // Of those that HasHold().
+  // If HasHold().
   uint64_t free_ns = 0;
   uint64_t pauses = 0;
   uint64_t paused_ns = 0;
-  // Of those that HasGilStack().
+  // If HasGilStack().
   uint32_t stack = 0;
   uint32_t function = 0;
-  // Of those that HasBy().
+  // If HasBy().
   uint32_t by = 0;
 };
 

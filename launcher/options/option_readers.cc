@@ -40,9 +40,9 @@ bool ReadBits(const std::string& text, const std::string_view (&names)[N],
   });
 }
 
-// In bursts, 1 page in so many gets its own stack, where 1 in `weight` is
+// In a burst, one page in this many gets its own stack, if 1 in `weight` is
 // recorded. The number is prime, so that lines that touch pages in turn do not
-// fall into step with it.
+// correlate with it.
 uint32_t SignalPeriod(uint32_t weight) {
   const auto is_prime = [](uint32_t number) {
     for (uint32_t i = 2; i * i <= number; ++i) {

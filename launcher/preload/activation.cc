@@ -110,7 +110,7 @@ namespace {
 
 constexpr std::string_view kOnce = "once", kStays = "stays";
 
-// As netstrings: a length, a colon, so many bytes.
+// Strings as netstrings: length in bytes, a colon, the bytes.
 bool ReadStrings(std::string_view text, std::vector<std::string>* strings) {
   while (!text.empty()) {
     size_t size = 0;

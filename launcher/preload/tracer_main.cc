@@ -152,7 +152,8 @@ bool StartsLauncher(const CommandLine& command_line) {
          command_line.target == "pymemrun";
 }
 
-// Why there is no run. A program that nobody started by pymemrun runs on.
+// Says why there is no run. A program that was not started by pymemrun
+// continues.
 void SayNoRun(const Handover& told, const std::string& why) {
   Say(told.once ? why : why + kRunsUntraced);
 }
@@ -222,7 +223,7 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
   } else {
     ExchangeInPreloads(own, DirectoryOf(own) + kShim);
   }
-  // Whom nobody started by pymemrun runs in any case.
+  // A program that was not started by pymemrun runs in any case.
   if (!StartPreloaded(told, argc, argv) && told.once) return kUsage;
   const int status = program(argc, argv, environ);
   LetInterruptGo();

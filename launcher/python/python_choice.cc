@@ -167,7 +167,7 @@ class Chooser {
     return false;
   }
 
-  // The nearest .venv, if nobody else may change what runs then.
+  // The nearest .venv, if other users may not change what would run.
   bool FindNearest(std::string* wished_by) {
     const std::string python = NearestEnvironment(wishes_.folder);
     if (python.empty()) return false;

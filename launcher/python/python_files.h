@@ -22,7 +22,7 @@ std::string OnPath(const std::string& name, const std::string& path,
 std::string DirectoryOf(const std::string& path);
 
 // The first `count` numbers of a version: two of "3.11.2+" are "3.11". Empty if
-// it does not begin with so many.
+// there are fewer.
 std::string VersionNumbers(std::string_view text, int count);
 
 // Whether the file at `path` is a program that is or calls CPython's main

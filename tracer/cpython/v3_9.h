@@ -24,7 +24,7 @@ static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
   return (uint32_t)(frame->f_lasti >> 1);  // in bytes; -1 before the first
 #endif
 }
-// Stands for where its last instruction lies: differs for each.
+// Stands for the last instruction: it differs for each.
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
   return PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti;
 }

@@ -11,7 +11,7 @@
 #define PYMEMRUN_NO_CALLS 1
 #endif
 
-// Of these interpreters objects cannot be dumped.
+// Objects of these interpreters cannot be dumped.
 #if defined(PYMEMRUN_NO_CALLS) || PY_VERSION_HEX >= 0x030F0000
 #define PYMEMRUN_NO_OBJECTS 1
 #endif

@@ -29,7 +29,7 @@ int OpenOne(int cpu, bool user_only) {
   attr.inherit_thread = 1;  // threads, not forked children
   attr.exclude_kernel = user_only;
   attr.exclude_hv = user_only;
-  // Nobody ever polls; wake as seldom as can be.
+  // These events are never polled; wake as seldom as possible.
   attr.watermark = 1;
   attr.wakeup_watermark = 1u << 30;
   return static_cast<int>(

@@ -187,7 +187,7 @@ void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   }
 }
 
-// Others wait, or nobody saw this thread take the GIL.
+// Others wait, or this thread was not seen taking the GIL.
 void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   if (Get(hold.gil) == 0) return;
   Know(page);

@@ -14,7 +14,7 @@ namespace pymemrun {
 struct Waiter {
   std::atomic<uintptr_t> semaphore;  // 0: free; 1: being filled
   std::atomic<uint64_t> since;
-  std::atomic<uint32_t> waker;  // its Linux id; 0: nobody has woken it
+  std::atomic<uint32_t> waker;  // Linux thread id; 0: not woken
 };
 
 namespace {

@@ -291,7 +291,7 @@ void Free(void*, void* block) {
   Mode::template Free<D>(block);
 }
 
-// Puts our functions in, or other ones of ours in their place.
+// Installs the hooks, or replaces them by other ones of the tracer.
 template <class Mode, uint32_t D>
 void Hook(PyMemAllocatorDomain domain) {
   if ((g_hooks.config->domains >> D & 1) == 0) return;
@@ -299,7 +299,7 @@ void Hook(PyMemAllocatorDomain domain) {
                                  Realloc<Mode, D>, Free<Mode, D>};
   if (g_hooks.next[D].malloc == nullptr) {
     AllocatorLayers::Put(domain, ours, &g_hooks.next[D]);
-  } else if (HeapSizeHooks::installed()) {  // they lie over ours
+  } else if (HeapSizeHooks::installed()) {  // those are above these
     HeapSizeHooks::below(D) = ours;
   } else {
     AllocatorLayers::Replace(domain, ours);
@@ -329,7 +329,7 @@ bool IsUppermost(PyMemAllocatorDomain domain) {
          there == Malloc<Sampled<ByClass>, D>;
 }
 
-// Whether no other tool's hooks lie over ours.
+// Whether no other tool has put its hooks over these.
 bool AreUppermost() {
   return HeapSizeHooks::installed() || (IsUppermost<kObj>(PYMEM_DOMAIN_OBJ) &&
                                         IsUppermost<kMem>(PYMEM_DOMAIN_MEM) &&

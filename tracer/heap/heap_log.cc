@@ -12,15 +12,16 @@ namespace {
 
 // A heap event and what may come before it: thread, clock, size.
 constexpr uint32_t kMaxSlots = 4;
-// The time is stated with each so many events, and with each large block.
+// The time is stated after this many events, and for each large block.
 constexpr uint32_t kClockEvents = 16;
 constexpr size_t kLarge = 512;
-// So does the free of a block of so many: RSS goes with it.
+// The free of a block of at least this size also states its time, because RSS
+// falls.
 constexpr size_t kLargeFree = size_t{64} << 10;
 constexpr uintptr_t kMappedOffset = 16, kPageBytes = 4096;
 
 // The thread has no id yet. It gets one with its name, which its first frame
-// tells; what comes before that is nobody's.
+// has; earlier events belong to no thread.
 [[gnu::noinline, gnu::cold]] void DefineThread(HotState& hot) {
   const PymemrunFrame* frame = PymemrunTopFrame(PymemrunGilHolder());
   if (frame == nullptr && NativeThreadId() != hot.page->traced_pid) return;
@@ -83,10 +84,10 @@ inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
   Publish(hot, at + 1);
 }
 
-// The word before a block of glibc's has its size; glibc is about to read it,
-// too. Such a block lies below the break, or has a mapping of its own: whole
-// pages, from glibc 2.43 on without those words, and the flag for that. Others
-// may lie at the same place of a page.
+// The word before a block of glibc has its size; glibc is about to read it,
+// too. Such a block is below the break, or has its own mapping: whole pages,
+// from glibc 2.43 on without those words, and the flag for that. Other blocks
+// may be at the same offset in a page.
 inline bool IsLargeFree(const HotState& hot, const void* address) {
   constexpr size_t kMapped = 2;
   const auto bits = reinterpret_cast<uintptr_t>(address);

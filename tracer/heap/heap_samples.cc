@@ -26,7 +26,7 @@ void HeapSamples::Add(const HeapBlock& block) {
   // domain, which may have sampled it too.
   if (Remove(block.address)) HeapAside::Freeing(block.address);
   if (!blocks_.Add(block.address)) {
-    ControlPage* page = SideRing::page();  // it may end meanwhile
+    ControlPage* page = SideRing::page();  // tracing may end at any time
     if (page != nullptr) {
       page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
     }

@@ -17,8 +17,8 @@ class HeapSizeHooks {
   // Puts the hooks in; once. They stay, and only forward while they rest.
   static void Install();
   static bool installed();
-  // The allocator that lies below the hook of a domain, by AllocatorKind; may
-  // be changed. REQUIRES: installed().
+  // The allocator below the hook of a domain, by AllocatorKind; may be changed.
+  // REQUIRES: installed().
   static PyMemAllocatorEx& below(uint32_t domain);
   // Whether allocations are counted: from Create() on they are not.
   static void Count(bool on);

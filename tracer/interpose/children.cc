@@ -21,8 +21,8 @@ namespace {
 
 using ThreadFunction = void*(void*);
 
-// What a thread needs that begins with SIGTRAP blocked. It lies on its
-// creator's stack, who waits until it has been read.
+// Arguments of a thread that starts with SIGTRAP blocked. They are on the stack
+// of its creator, which waits until they were read.
 struct ThreadStart {
   ThreadFunction* function;
   void* argument;

@@ -16,13 +16,12 @@
 namespace pymemrun {
 namespace {
 
-// Whether freeing `block` may unmap memory by calls within glibc: it took the
-// block from mmap (such a block begins 16 bytes into a page, and the word
-// before it has bit 1 set), or the block is not small and lies in a heap that
-// glibc made for a thread (bit 2 of that word, which is the block's size).
-// Reads only the page that the block lies in, so it is safe with any
-// allocator's blocks; for another allocator's it means at worst one read of
-// statm too many, or one up to 50 us later.
+// Whether freeing `block` may unmap memory by calls inside glibc. Either the
+// block has its own mapping: it starts 16 bytes into a page, and the word
+// before it has bit 1 set. Or it is not small and is in a heap of a thread: bit
+// 2 of that word, which is the size of the block. Reads only the page of the
+// block, so it is safe with blocks of any allocator; for another allocator it
+// causes at worst one read of statm too many, or one up to 50 us later.
 inline bool MayUnmap(const void* block) {
   constexpr size_t kMapped = 2, kOfThread = 4, kNotSmall = size_t{16} << 10;
   const uintptr_t offset = reinterpret_cast<uintptr_t>(block) & 0xfff;
@@ -32,7 +31,7 @@ inline bool MayUnmap(const void* block) {
          ((word & kOfThread) != 0 && word >= kNotSmall);
 }
 
-// The bytes are about to be the program's again, or nobody's.
+// The bytes are about to be reused by the program, or unmapped.
 void Unmapping(const void* start, size_t length) {
   RssGauge* const gauge = Hot().parts.gauge;
   if (gauge == nullptr || !gauge->AreCounters(start, length)) return;
@@ -119,8 +118,8 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
   return result;
 }
 
-// With --native: memory that C code maps for its own use is told of, and what a
-// fixed mapping was put over.
+// With --native: records memory that C code maps for its own use, and what a
+// fixed mapping replaces.
 void* CountedMap(void* address, size_t length, int protection, int flags,
                  int fd, off_t offset, const void* caller) {
   const auto what = (flags & MAP_FIXED) != 0 ? HeapNativeUnmap::kGoes
@@ -265,7 +264,7 @@ PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
   return result;
 }
 
-// What it gives back inside of a heap the kernel is asked for.
+// The kernel is asked what it releases inside a heap.
 PYMEMRUN_INTERPOSE int malloc_trim(size_t pad) noexcept {
   const BreakWatch end(true);
   const int result = PYMEMRUN_NEXT(malloc_trim)(pad);

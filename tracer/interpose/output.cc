@@ -1,5 +1,5 @@
-// write, by which CPython tells the program of a signal through a descriptor:
-// not of ours. For all else it only forwards.
+// write(), by which CPython reports a signal to the program through a
+// descriptor; signals of the tracer are left out. Otherwise it only forwards.
 #include <unistd.h>
 
 #include "tracer/base/interposed_state.h"

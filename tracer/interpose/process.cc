@@ -45,7 +45,7 @@ class ExecMark {
   ExecMark& operator=(const ExecMark&) = delete;
 
  private:
-  // Nobody can read it once the new program is there.
+  // RSS cannot be read any more once the new program runs.
   void TellRss(uint32_t rss_pages, uint64_t hwm_pages) {
     if (page_->finalize_ns.load(std::memory_order_relaxed) != 0) return;
     page_->finalize_rss_pages = rss_pages;

@@ -141,9 +141,9 @@ class WaitingForTrap {
   WaitingForTrap& operator=(const WaitingForTrap&) = delete;
 };
 
-// sigtimedwait for a set with SIGTRAP. It is really blocked meanwhile, so that
-// none is lost between looking and waiting; those that the kernel gives us but
-// which are not the program's are passed over.
+// sigtimedwait for a set with SIGTRAP. The signal is really blocked in this
+// time, so that none is lost between looking and waiting. Signals from the
+// kernel that are not for the program are skipped.
 int WaitForTrap(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   const timespec start = Now();
   const TrapBlock block;

@@ -1,6 +1,6 @@
-// Memory of the child that walks the objects: straight from the kernel, because
-// another thread of the parent's may have held malloc's locks. It is never
-// given back: the child ends.
+// Memory of the child that walks the objects: directly from the kernel, because
+// another thread of the parent may have held locks of malloc. It is never
+// released: the child ends.
 #ifndef PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
 #define PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
 
@@ -98,8 +98,8 @@ class PointerMap {
 // Not thread safe.
 class ChildHeap {
  public:
-  // Memory for so many bytes of blocks and their heads, a multiple of 16. It is
-  // never given back.
+  // Memory for `bytes` bytes of blocks and their heads, a multiple of 16. It is
+  // never released.
   void Open(size_t bytes);
 
   // Null where there is no room; what is asked for may be 0.
@@ -123,14 +123,14 @@ class ChildHeap {
 
 class MappedMemory {
  public:
-  // Of memory that is private or shared among processes. 0: it is a file's,
-  // whose pages the kernel would drop, or too much was asked for.
+  // Resident bytes of private or shared memory. 0: it is a file, whose pages
+  // the kernel would drop, or the limit of questions is reached.
   size_t ResidentBytes(const void* at, size_t bytes);
 
  private:
   bool IsOfFile(uint64_t address);
 
-  // Of all questions together.
+  // Pages left for all questions together.
   uint64_t pages_left_ = uint64_t{1} << 24;
   uint64_t text_left_ = uint64_t{1} << 28;  // bytes of /proc/self/maps
 };

@@ -72,7 +72,7 @@ int ForkBeside(void* argument) {
   return 0;
 }
 
-// Of such a program: children that ended, and that nobody else will find.
+// In such a program: a child that ended and that nothing else will reap.
 constinit pid_t g_own_child = 0;
 
 constinit pid_t g_collector = 0;  // in the child: its own

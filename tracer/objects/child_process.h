@@ -1,5 +1,5 @@
-// What makes a process of a forked child that nobody of the program's sees, and
-// starts the collector from there. By raw system calls: libc's functions are
+// Makes the forked child a process that the program does not see, and starts
+// the collector from there. By raw system calls: functions of libc are
 // interposed, and some take locks.
 #ifndef PYMEMRUN_TRACER_OBJECTS_CHILD_PROCESS_H_
 #define PYMEMRUN_TRACER_OBJECTS_CHILD_PROCESS_H_
@@ -17,8 +17,7 @@ class ChildProcess {
   // no wait() of the program's finds and that sends no signal. Other threads
   // run on, the caller does not. Returns 0, or errno.
   static int Fork(bool orphans, void (*start)(void* arg), void* arg);
-  // Of a program that adopts orphans: a child that has ended is gone from now
-  // on.
+  // In a program that adopts orphans: reaps a child that has ended.
   static void ReapOwnChild();
   // Whether orphans would become this process's children.
   static bool AdoptsOrphans();

@@ -57,7 +57,7 @@ constexpr uint32_t kComplete = 0;
 constexpr uint32_t kCrashed = 1;
 constexpr uint32_t kNoMemory = 2;
 
-// Of the child alone.
+// Used only in the child.
 constinit ObjectPipe g_pipe;
 ObjectWalk* g_walk = nullptr;
 uint64_t g_begin_ns = 0;

@@ -21,7 +21,7 @@ class ObjectDump {
   // under way.
   int Start(const DumpOrder& order, uint64_t since_ns);
   bool under_way() const { return status_ != nullptr; }
-  // Of the last one: when it forked, and for how long the program stood still.
+  // Time of the fork of the last dump, and how long the program was stopped.
   uint64_t forked_ns() const { return forked_ns_; }
   uint64_t pause_us() const { return pause_us_; }
 

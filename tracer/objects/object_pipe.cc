@@ -18,7 +18,7 @@ void ObjectPipe::WriteAll(const char* data, size_t bytes) {
   while (bytes > 0) {
     const long done = syscall(SYS_write, fd_, data, bytes);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) _exit(1);  // nobody reads
+    if (done <= 0) _exit(1);  // the reader is gone
     data += done;
     bytes -= static_cast<size_t>(done);
   }

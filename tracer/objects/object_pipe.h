@@ -9,8 +9,7 @@
 
 namespace pymemrun {
 
-// Of one thread. Nothing fails for the caller: where nobody reads any more, the
-// process ends.
+// For one thread. Calls cannot fail: if the reader is gone, the process ends.
 class ObjectPipe {
  public:
   // REQUIRES: the child's memory can be had.

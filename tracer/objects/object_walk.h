@@ -25,7 +25,7 @@ class ObjectWalk {
   uint32_t at_type() const { return at_type_; }
 
  private:
-  // What lies in the lowest bits of a node's key.
+  // Meaning of the lowest bits of the key of a node.
   enum Tag : uint64_t {
     kObject = 0,
     kFrameTag = 1,
@@ -47,7 +47,8 @@ class ObjectWalk {
     uint32_t from;
     PyObject* target;
   };
-  // Of an interpreter or a thread, by their place in the lists.
+  // Key of the group of an interpreter or a thread, by their place in the
+  // lists.
   static uint64_t GroupKey(GroupKind kind, uint32_t interpreter) {
     return ((uint64_t{interpreter} * static_cast<uint32_t>(GroupKind::kCount) +
              static_cast<uint32_t>(kind) + 1)

@@ -27,8 +27,8 @@ std::atomic<const void*> g_awaited;
 struct Kind {
   bool samples;
   uint32_t signal_period;  // 0: it sends none
-  // Not 0: the kernel chooses the period anew at each signal, by the time since
-  // the one before, for at most so many a second.
+  // Not 0: the kernel adapts the period at each signal to the time since the
+  // last one, for at most this many signals a second.
   uint32_t signals_per_second = 0;
 };
 
@@ -61,7 +61,7 @@ int OpenOne(const Kind& kind, int cpu, bool user_only) {
   attr.clockid = CLOCK_MONOTONIC;
   attr.exclude_kernel = user_only;
   attr.exclude_hv = user_only;
-  // The collector looks by itself; nobody polls.
+  // The collector reads by itself; these events are not polled.
   attr.watermark = 1;
   attr.wakeup_watermark = 1u << 30;
   return static_cast<int>(

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kLeastBytes = size_t{64} << 10;
 constexpr size_t kRegionsAtOnce = 64;
 constexpr size_t kEntriesAtOnce = 512;
-// A mapping that was read here and there has more: they are not told of.
+// Further ranges, of a mapping that was read at many places, are not recorded.
 constexpr int kMostScans = 16;
 constexpr int kMostReads = 512;  // of entries: 1 GiB of small pages
 
@@ -179,7 +179,7 @@ void FileWatch::MovedSlow(uintptr_t from, uintptr_t to, size_t bytes,
     if (begin == 0 || from < begin || from >= slot.end) continue;
     Put(SideKind::kFileMapped,
         SideFileMapped{{.time_ns = MonotonicNs()}, to, bytes, from});
-    // Of a part that moved the rest stays.
+    // If a part moved, the rest stays.
     if (!stays && from == begin &&
         slot.begin.compare_exchange_strong(begin, 0)) {
       count_.fetch_sub(1);

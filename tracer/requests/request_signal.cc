@@ -103,8 +103,8 @@ void OnSignal(int number, siginfo_t* info, void* context) {
 bool Install(KernelAction* before) {
   KernelAction action = {};
   action.handler = reinterpret_cast<void*>(&OnSignal);
-  // As CPython's own handlers: a wait of the main thread's comes back to it, is
-  // told of the signal, and goes on.
+  // As for CPython's own handlers: a wait of the main thread returns, handles
+  // the signal, and continues.
   action.flags = SA_SIGINFO | SA_ONSTACK;
 #ifdef __x86_64__
   action.flags |= kSaRestorer;
@@ -149,7 +149,7 @@ void RequestSignal::BeforeExec(const ControlPage* page) {
     const timespec nap = {0, 1000000};
     if (sends) nanosleep(&nap, nullptr);
   }
-  // A collector that was stopped meanwhile may send it any time: it stays
+  // A collector that was stopped may send it at any time later: it stays
   // ignored then, also in the new program.
   if (!sends) SetSpecial(SIG_DFL);
   errno = saved;

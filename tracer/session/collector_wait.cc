@@ -29,8 +29,7 @@ void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
-// Whether a process that is no child of ours is over; also when nobody reaps
-// it.
+// Whether a process that is not a child has ended; also if it is not reaped.
 bool HasEnded(pid_t pid) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) return errno == ESRCH;

@@ -15,8 +15,8 @@ namespace pymemrun {
 // A futex word that both processes have.
 void WakeFutex(std::atomic<uint32_t>* word);
 
-// Of the collector that serves `page` in the process `pid`, no child of ours;
-// 0: not known.
+// Waits for the collector that serves `page`, process `pid`, which is not a
+// child; 0: not known.
 class CollectorWait {
  public:
   CollectorWait(const ControlPage* page, pid_t pid) : page_(page), pid_(pid) {}

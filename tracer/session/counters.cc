@@ -28,7 +28,7 @@ uint32_t ThisThread(HotState& hot) {
   return t_thread_id;
 }
 
-// Of the calling thread, where stacks are recorded; else 0.
+// Stack of the calling thread, if stacks are recorded; otherwise 0.
 uint32_t ThisStack(HotState& hot) {
   if (!g_has_stacks) return 0;
   return g_parts.stacks.Of(hot, PymemrunInnermostFrame(PyThreadState_Get()));

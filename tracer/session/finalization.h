@@ -8,9 +8,9 @@
 
 namespace pymemrun {
 
-// Waits until the collector knows what is resident at the end, which it has
-// been told of, if anybody is there: of a script that did not begin, a wrong
-// one for instance, nobody collects. Async-signal-safe.
+// Waits until the collector has scanned the resident pages at the end, if there
+// is a collector: for instance a script with a wrong name never starts one.
+// Async-signal-safe.
 void AwaitEndScan(ControlPage* page);
 
 class Finalization {

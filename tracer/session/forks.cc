@@ -62,7 +62,7 @@ struct Forking {
 };
 constinit Forking g_forking = {};
 
-// Whether the call that forked has not returned: what runs meanwhile was given
+// Whether the call that forked has not returned: the code that runs was given
 // to os.register_at_fork(), or to subprocess as `preexec_fn`.
 bool StillForks(const PymemrunFrame* frame) {
   while (frame != nullptr && frame != g_forking.frame) {

@@ -23,7 +23,7 @@ class HeapModule {
   bool GatherSizes();
   // Stops, and prints the table, if GatherSizes() has begun one.
   void StopSizes();
-  // Who prints it; null: nobody.
+  // Function that prints it; null: nothing is printed.
   void PrintsBy(void (*print)()) { print_ = print; }
 
  private:

@@ -138,8 +138,8 @@ void ObjectModule::TellRun(const ObjectDump::Result& result) {
             {TextOf(BaseName(file_)), TextOf(problem_)});
 }
 
-// Of the peaks the highest one is kept, which comes last. Its collector has
-// given it the name of the one before, so that the next dump gets its number.
+// Keeps the highest peak, which is the last one. Its collector has given it the
+// name of the previous one, so the next dump gets its number.
 void ObjectModule::KeepPeak() {
   if (TakenPlace() != nullptr && access(file_, F_OK) != 0) {
     memcpy(file_, peak_file_, sizeof(file_));

@@ -69,7 +69,7 @@ class ObjectModule {
 
   const TraceConfig* config_ = nullptr;
   ObjectDump dump_;
-  // Of the dump that is under way, or was the last one.
+  // File of the running or the last dump.
   char file_[PATH_MAX] = "";
   DumpReason reason_ = DumpReason::kAsked;
   char problem_[256] = "";

@@ -271,7 +271,7 @@ bool MakeTables(ControlPage* page, const TraceConfig* config, bool forked) {
 }
 
 bool OpenGauge(ControlPage* page, const TraceConfig* config) {
-  // Without events of calls nobody asks for RSS at each event.
+  // Without call events RSS is not needed at each event.
   const GaugeSource source = !config->traces.has(Trace::kCalls) &&
                                      config->rss_source == GaugeSource::kAuto
                                  ? GaugeSource::kHints
@@ -358,7 +358,8 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
     hot.page = nullptr;
   } else {
     // exit() by C code while other threads run Python: one may be inside a hook
-    // and goes on until the process ends. Nobody waits for room any more.
+    // and continues until the process ends. From now on no thread waits for
+    // room.
     page->on_full = OnFull::kDrop;
   }
   Interposed::Disable();

@@ -31,8 +31,8 @@ class TrapForExec {
 };
 
 // Encloses a libc function that makes a child which execs (posix_spawn). The
-// child gets SIGTRAP as the program sees it. Meanwhile page signals are late if
-// it is blocked, and lost if it is ignored.
+// child gets SIGTRAP as the program sees it. During the call page signals are
+// late if it is blocked, and lost if it is ignored.
 class TrapForSpawn {
  public:
   TrapForSpawn();

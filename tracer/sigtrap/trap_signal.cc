@@ -20,7 +20,7 @@ namespace {
 // which its own thread may hold. So actions are immutable entries of a ring:
 // Store() writes the next entry, then g_current is set to its number. An entry
 // is reused only kActions changes later. Current() reads an entry and then
-// checks that it cannot have been reused meanwhile, as a seqlock does.
+// checks that it was not reused in that time, as a seqlock does.
 constexpr uint32_t kActions = 64;
 struct StoredAction {
   std::atomic<void*> handler;

@@ -21,7 +21,7 @@ class StepItems {
   // The same of a greenlet that it does not know; `code` is what it runs, null:
   // that is not known.
   static void TellGreenlet(const PyObject* greenlet, const void* code);
-  // Whether one of these has told of it.
+  // Whether one of these was recorded for the task.
   static bool Knows(const PyObject* task);
   // It is done: its address may become another's.
   static void Forget(const PyObject* task);

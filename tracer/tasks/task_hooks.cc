@@ -24,7 +24,7 @@ namespace {
 struct Running {
   const PyObject* greenlet;  // null: no switch was seen yet
   uint64_t since, rss_bytes;
-  // The thread's own, in which it began: not told of.
+  // The first greenlet of the thread: not recorded.
   const PyObject* main;
 };
 constinit thread_local Running t_running = {};
@@ -62,7 +62,8 @@ void PutWithoutStack(const SideTaskStep& step) {
   item.Commit();
 }
 
-// Of the greenlet that runs; null: C code alone runs in it.
+// Code of the outermost frame of the running greenlet; null: it runs only C
+// code.
 const PyCodeObject* OutermostCode() {
   const PyCodeObject* code = nullptr;
   for (const PymemrunFrame* frame = PymemrunInnermostFrame(PyThreadState_Get());
@@ -131,7 +132,7 @@ void WatchGreenlets() {
 // As long a thread may be without the GIL within a step before that is told:
 // 1 ms, in units of HotState::staleness (50 us).
 constexpr uint64_t kBlockedUnits = kMinTaskBlockedNs / 50000;
-// Of what a task awaits.
+// Most objects followed from what a task awaits.
 constexpr size_t kMostAwaited = 32;
 
 struct State {

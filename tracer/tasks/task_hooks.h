@@ -6,8 +6,8 @@
 
 namespace pymemrun {
 
-// What the calling thread does. A step's caller puts it aside and back, by
-// value: a greenlet may take the stack away meanwhile.
+// Current step of the calling thread. The caller of a step saves and restores
+// it by value, because a greenlet may replace the stack in between.
 struct TaskThread {
   uint64_t task;    // whose step is under way; 0: none
   uint64_t let_go;  // when the thread let go of the GIL within it; 0: it has it

@@ -1,5 +1,5 @@
-// What of an object lies in a block beside its own, and the objects that hold
-// others without telling the cycle collector.
+// Parts of objects in a separate block, and objects that refer to others
+// without telling the cycle collector.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/objects/object_graph.h"
 
@@ -46,7 +46,7 @@ int PymemrunIsNumpyArray(const PyTypeObject* type) {
          type->tp_basicsize >= (Py_ssize_t)sizeof(NumpyArray);
 }
 
-// Of an array of objects that owns its data.
+// References of an array of objects that owns its data.
 static void NumpyItemEdges(const NumpyArray* array, const PymemrunSink* sink) {
   // Behind the type, and four letters.
   int type_number = 0;
@@ -74,13 +74,13 @@ void PymemrunNumpyEdges(PyObject* object, const PymemrunSink* sink) {
 }
 
 #if PY_VERSION_HEX >= 0x030D0000
-// The order of values lies behind them.
+// The order of values is behind them.
 static size_t BytesOfValues(size_t room) {
   return sizeof(PyObject*) * (1 + room) +
          (room + sizeof(PyObject*) - 1) / sizeof(PyObject*) * sizeof(PyObject*);
 }
 #elif PY_VERSION_HEX >= 0x030B0000
-// Before values lies their order, and last the number of these bytes.
+// Before the values is their order, and last the number of these bytes.
 static const char* BlockOfValues(const PyDictValues* values) {
   return (const char*)values - ((const uint8_t*)values)[-1];
 }

@@ -1,6 +1,6 @@
-// The types of objects, for a dump of the object graph: what their instances
-// are, where their fields lie, how they are called. As object_graph.h, for a
-// forked child that holds the GIL.
+// Types of objects, for object dumps: what their instances are, where their
+// fields are, their names. As object_graph.h, for a forked child that holds the
+// GIL.
 #ifndef PYMEMRUN_TRACER_CPYTHON_OBJECTS_OBJECT_TYPES_H_
 #define PYMEMRUN_TRACER_CPYTHON_OBJECTS_OBJECT_TYPES_H_
 
@@ -49,8 +49,8 @@ typedef struct {
   int exact;            // the type itself is of that shape
   size_t head_bytes;    // before an object in its block
   PyCFunction size_of;  // C's `__sizeof__`; NULL: it is Python code
-  // Fields that member descriptors tell of: so many of those that the caller
-  // keeps. See PymemrunMembersOf().
+  // Fields known from member descriptors, as many as the caller keeps. See
+  // PymemrunMembersOf().
   const struct PymemrunMember* members;
   uint32_t member_count;
 } PymemrunTypeFacts;

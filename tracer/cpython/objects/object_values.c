@@ -16,7 +16,7 @@
 #define MOST_CHARACTERS 100
 
 #if PY_VERSION_HEX >= 0x030B0000
-// Nothing lies before a static type. Older releases count a head all the same.
+// A static type has no head. Older releases count one all the same.
 static size_t StaticTypeHead(const PymemrunTypeFacts* facts) {
   static size_t head = SIZE_MAX;
   if (head == SIZE_MAX) {
@@ -29,7 +29,7 @@ static size_t StaticTypeHead(const PymemrunTypeFacts* facts) {
 }
 #endif
 
-// What lies before the object, as far as sys.getsizeof() counts it.
+// Bytes before the object that sys.getsizeof() counts.
 static size_t CountedHead(PyObject* object, const PymemrunTypeFacts* facts) {
 #if PY_VERSION_HEX >= 0x030B0000
   return Py_IS_TYPE(object, &PyType_Type) &&
@@ -50,7 +50,8 @@ static int IsPlainAscii(PyObject* text) {
 #endif
 }
 
-// Of types whose `__sizeof__` is a sum that is known; 0 for others.
+// Size of an object whose type has a known formula in `__sizeof__`; 0 for
+// others.
 static size_t KnownSize(PyObject* object, const PymemrunTypeFacts* facts) {
   if (!facts->exact) return 0;
   const PyTypeObject* type = facts->type;
@@ -178,7 +179,7 @@ static int IsReady(PyObject* text) {
 #endif
 }
 
-// At most so many characters of a str.
+// Writes at most this many characters of a str.
 static int CutStr(PyObject* text, char* buffer, Py_ssize_t most, int* cut) {
   if (text == NULL || !PyUnicode_Check(text) || !IsReady(text)) return -1;
   Py_ssize_t at = 0;
@@ -359,7 +360,7 @@ int PymemrunTextOf(PyObject* object, const PymemrunTypeFacts* facts,
     default: {
       const int size =
           CutStr(NameOf(object, facts), buffer, MOST_CHARACTERS, cut);
-      *cut = 0;  // of a name nobody asks
+      *cut = 0;  // not needed for a name
       return size;
     }
   }

@@ -1,8 +1,9 @@
 // How the extension module greenlet switches: by methods and C functions whose
-// addresses lie in tables of its own. These are exchanged when it is loaded,
-// which the module _imp is asked to do by a function of a table, too.
+// addresses are in its own tables. These addresses are replaced when the module
+// is loaded, by _imp, whose functions are also called through a table.
 //
-// GIL, main interpreter. Nothing here runs Python code of the program's.
+// All functions need the GIL, in the main interpreter. Nothing here runs Python
+// code of the program.
 #ifndef PYMEMRUN_TRACER_CPYTHON_TASKS_GREENLET_PLACE_H_
 #define PYMEMRUN_TRACER_CPYTHON_TASKS_GREENLET_PLACE_H_
 

@@ -15,8 +15,8 @@ static PymemrunStepHooks g_hooks;
 static sendfunc g_send;
 static PyCFunction g_throw;  // as its flags say
 
-// The module _asyncio, as it was when sys.modules had so many entries. Where it
-// has another number now, it is looked for again.
+// The module _asyncio, as of the time when sys.modules had this many entries.
+// It is looked up again when the number has changed.
 static struct {
   Py_ssize_t modules;
   PyTypeObject* type;       // of tasks; NULL: the module is not there
@@ -25,8 +25,8 @@ static struct {
   size_t coroutine;         // where a task has its coroutine; 0: not known yet
 } g_asyncio;
 
-// Of a coroutine that raised what is the current exception now. The class that
-// was looked up is only compared: the program may have exchanged it since.
+// How a coroutine ended that raised the current exception. The class that was
+// looked up is only compared: the program may have replaced it since.
 static PymemrunStepEnd EndByException(void) {
   PyTypeObject* const type = (PyTypeObject*)PyErr_Occurred();
   if (type == NULL ||
@@ -115,7 +115,7 @@ static PyObject* ItemOf(PyObject* dict, const char* name) {
   return NULL;
 }
 
-// Of a module that is there; NULL: it is not.
+// Dictionary of a loaded module; NULL: not loaded.
 static PyObject* DictOf(PyObject* modules, const char* name) {
   PyObject* const module = ItemOf(modules, name);
   return module != NULL && PyModule_CheckExact(module)
@@ -161,8 +161,8 @@ static PyObject* WordOf(PyObject* object, size_t at) {
   return *(PyObject* const*)((const char*)object + at);
 }
 
-// Layouts differ from version to version, and where its own coroutine lies is
-// seen in the first task that runs.
+// Layouts differ between versions. The place of the coroutine is found in the
+// first task that runs.
 static int IsItsCoroutine(PyObject* task, PyObject* coroutine) {
   if (Py_TYPE(task) != g_asyncio.type &&
       !PyType_IsSubtype(Py_TYPE(task), g_asyncio.type)) {
@@ -197,7 +197,7 @@ PyObject* PymemrunTaskOf(PyObject* coroutine) {
   return NULL;
 }
 
-// It lies behind the coroutine.
+// The name is behind the coroutine.
 PyObject* PymemrunTaskName(PyObject* task) {
   PyObject* const name = WordOf(task, g_asyncio.coroutine + sizeof(PyObject*));
   return name != NULL && (PyUnicode_Check(name) || PyLong_CheckExact(name))
@@ -218,7 +218,7 @@ PyCodeObject* PymemrunCoroutineCode(PyObject* coroutine) {
   return PymemrunFrameCode(FrameOf(coroutine));
 }
 
-// Of one that waits or has not begun.
+// Frame of a coroutine that waits or has not started.
 static const PymemrunFrame* WaitingFrame(PyObject* generator) {
 #if PY_VERSION_HEX >= 0x030E0000
   const int state = ((struct _PyGenObject*)generator)->gi_frame_state;
@@ -228,7 +228,7 @@ static const PymemrunFrame* WaitingFrame(PyObject* generator) {
   return state < 0 ? FrameOf(generator) : NULL;
 }
 
-// What lies on top of the frame's values: of a coroutine that waits, what it
+// Top of the value stack of the frame: for a coroutine that waits, what it
 // awaits.
 static PyObject* TopOf(const PymemrunFrame* frame) {
   const PyCodeObject* const code = PymemrunFrameCode(frame);

@@ -1,9 +1,9 @@
-// Where CPython keeps tasks of asyncio, and how it runs them: a task's step
-// sends a value into the task's coroutine, or throws an exception into it, by
-// functions whose addresses lie in the type of coroutines. These are exchanged.
+// Tasks of asyncio in CPython. A step of a task sends a value into its
+// coroutine, or throws an exception into it, by functions whose addresses are
+// in the type of coroutines. These addresses are replaced.
 //
-// GIL, main interpreter. Nothing here runs Python code, allocates, or changes a
-// count of references.
+// All functions need the GIL, in the main interpreter. Nothing here runs Python
+// code, allocates, or changes a reference count.
 #ifndef PYMEMRUN_TRACER_CPYTHON_TASKS_TASK_PLACE_H_
 #define PYMEMRUN_TRACER_CPYTHON_TASKS_TASK_PLACE_H_
 

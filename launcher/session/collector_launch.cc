@@ -119,7 +119,7 @@ std::vector<char*> SmallEnvironment() {
   return variables;
 }
 
-// What is told of a start, each by one of the processes that make it.
+// Report about a start, from one of the processes that make it.
 struct StartNote {
   int error;  // 0, or the errno of a failure
   pid_t collector;

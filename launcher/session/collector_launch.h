@@ -12,10 +12,12 @@
 namespace pymemrun {
 
 // The collector's path: `override_path` if not empty, else beside us, in the
-// build tree, or installed in libexec, seen from bin or from lib/pymemrun. Empty if none can be executed.
+// build tree, or installed in libexec, seen from bin or from lib/pymemrun.
+// Empty if none can be executed.
 std::string FindCollector(const std::string& override_path);
 
-// pymemreport's path: beside us, or in the build tree. Empty where it is missing.
+// pymemreport's path: beside us, or in the build tree. Empty where it is
+// missing.
 std::string FindReporter();
 
 // The keys and values of the launch text, in order.
@@ -38,10 +40,9 @@ struct CollectorFiles {
   std::vector<int> states;  // those behind them
 };
 
-// Starts the collector at `path`. It is no child of ours when this returns, and
-// its start and end send no signal. Returns 0 once it executes, with its
-// process id in *collector, else the errno that prevented it. The caller closes
-// `files`.
+// Starts the collector at `path`. It is not a child of this process, and its
+// start and end send no signal. Returns 0 once it executes, with its pid in
+// *collector; otherwise the errno that prevented it. The caller closes `files`.
 int StartCollector(const std::string& path, const CollectorFiles& files,
                    pid_t* collector);
 

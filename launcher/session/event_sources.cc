@@ -81,7 +81,7 @@ int OpenOne(int cpu) {
   attr.clockid = CLOCK_MONOTONIC;
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
-  // The collector looks by itself; nobody polls.
+  // The collector reads by itself; these events are not polled.
   attr.watermark = 1;
   attr.wakeup_watermark = 1u << 30;
   return static_cast<int>(

@@ -210,7 +210,7 @@ bool MoveAside(const std::string& path, const struct stat& status,
 bool MakeWay(const std::string& path, const OutputRequest& request,
              std::string* error) {
   struct stat status;
-  if (lstat(path.c_str(), &status) != 0) return true;  // gone meanwhile
+  if (lstat(path.c_str(), &status) != 0) return true;  // gone by now
   if (!S_ISREG(status.st_mode)) {
     *error = path + " exists and is not a regular file";
     return false;

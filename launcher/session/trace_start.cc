@@ -54,7 +54,7 @@ class FileSizeLimitAside {
   struct rlimit limit_ = {RLIM_INFINITY, RLIM_INFINITY};
 };
 
-// Closes its open files when it goes: no descriptor of ours stays behind.
+// Closes its files on destruction, so that no descriptor stays open.
 struct OwnedFiles : CollectorFiles {
   OpenedPages opened;          // its descriptors are `pages`
   OpenedStates opened_states;  // likewise `states`

@@ -36,8 +36,8 @@ bool IsBelow(__rlimit_resource resource, rlim_t mebibytes) {
 // Without page and heap events the tracer maps 7 MB, and an interpreter (3.11)
 // 6 MB until its first line runs. The rest is for the program.
 constexpr size_t kLeastBytes = size_t{24} << 20;
-// Of these, what is private and may be written, for the interpreter and the
-// tracer's tables.
+// Part of that which is private and writable: for the interpreter and the
+// tables of the tracer.
 constexpr size_t kLeastDataBytes = size_t{13} << 20;
 
 bool HasRoom(size_t bytes, int protection) {

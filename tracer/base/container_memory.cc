@@ -12,9 +12,10 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kCopyBytes = uint64_t{4} << 20;
-// What the program writes meanwhile is there twice. When the container is full
-// the kernel ends the copy; but it may look for a second process to end before
-// it has freed the first one's pages. So it must not be full at once.
+// Pages that the program writes while the copy lives exist twice. When the
+// container is full the kernel ends the copy. But it may look for a second
+// process to end before it has freed the pages of the first. So there must be
+// some room.
 constexpr uint64_t kPartOfMemory = 16;
 
 // The names that the two versions of control groups have for one thing.
@@ -70,7 +71,7 @@ uint64_t NumberAfter(const char* text, const char* name) {
 
 uint64_t Difference(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-// Of one group, in the folder that `path` names up to `end`.
+// Room in one group, in the folder that `path` names up to `end`.
 uint64_t LeftIn(char* path, char* end, const Names& names) {
   char text[8192];
   const size_t room = static_cast<size_t>(path + PATH_MAX - end);
@@ -92,8 +93,8 @@ uint64_t LeftIn(char* path, char* end, const Names& names) {
   return Difference(limit + Difference(cached, mapped), used);
 }
 
-// Of a group and those around it. Within a container the path may be the
-// host's: then only the container's own group is there, as the root.
+// Least room in a group and those around it. Inside a container the path may be
+// that of the host: then only the group of the container is there, as the root.
 uint64_t LeftFrom(const char* root, const char* below, const char* group,
                   const Names& names) {
   char path[PATH_MAX];

@@ -19,8 +19,9 @@ class ContainerMemory {
   // /proc/self/cgroup, `root` where the groups are mounted.
   static uint64_t Left(const char* groups = "/proc/self/cgroup",
                        const char* root = "/sys/fs/cgroup");
-  // Bytes that a copy of the calling process takes soon: page tables, what it
-  // writes itself, and a part of what the program may write meanwhile.
+  // Bytes that a copy of the calling process soon needs: page tables, pages
+  // that it writes itself, and a part of the pages that the program may write
+  // in that time.
   static uint64_t NeededForCopy();
 
   // Whether a copy may be made; if not, `why` says so.

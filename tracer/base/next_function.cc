@@ -111,7 +111,7 @@ const Symbol* FindByGnuHash(const SymbolTables& tables, const char* name) {
   }
 }
 
-// Of objects by old linkers, which are few and small.
+// For objects by old linkers, which are few and small.
 const Symbol* FindOneByOne(const SymbolTables& tables, const char* name) {
   const Word count = tables.hash[1];
   for (Word index = 1; index < count; ++index) {

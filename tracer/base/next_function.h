@@ -8,15 +8,16 @@
 
 namespace pymemrun {
 
-// The function of that name in the first object after this executable that
-// defines it: what dlsym(RTLD_NEXT) finds. Null: no object defines it. It only
-// reads the tables of the loaded objects. It takes no lock and no memory, and
-// calls only the function's own resolver, if it has one (an IFUNC; libc's
-// functions that are asked for have none). dlsym frees the text of an earlier
-// error, by our own free(). So this works at any time: inside of dlsym, in a
-// signal handler, in a vfork child, and before the executable is relocated,
-// when no call may leave it. An object that the program loads or drops
-// meanwhile stands behind libc, so it is not looked at.
+// Returns the function of that name in the first object after this executable
+// that defines it, as dlsym(RTLD_NEXT) does; null: not defined.
+//
+// Only reads tables of the loaded objects. Takes no lock and no memory. Calls
+// only the resolver of the function, if it is an IFUNC; the functions of libc
+// needed here are not. dlsym would free the text of an earlier error, by the
+// interposed free(). So this works at any time: inside dlsym, in a signal
+// handler, in a vfork child, and before the executable is relocated, when no
+// call may leave it. Objects that the program loads or unloads are behind libc,
+// so they are not looked at.
 [[gnu::noinline, gnu::cold]] void* FindNext(const char* name);
 
 // A name as a template's argument.

@@ -61,7 +61,7 @@ class PointerTable {
       for (;;) {
         i = (i + 1) & (kSize - 1);
         if (entries_[i].empty()) return;
-        // An entry may fill the hole if its home does not lie after it.
+        // An entry may fill the hole unless its home is after it.
         const uint32_t home = Index(entries_[i].hash());
         if (((i - home) & (kSize - 1)) >= ((i - hole) & (kSize - 1))) break;
       }
@@ -92,7 +92,7 @@ class PointerTable {
   uint32_t used_ = 0;
 };
 
-// Spreads addresses: they are multiples of 8 or 16 and lie close together.
+// Spreads addresses, which are multiples of 8 or 16 and close together.
 inline uint64_t HashAddress(const void* address) {
   return reinterpret_cast<uintptr_t>(address) * 0x9E3779B97F4A7C15u;
 }

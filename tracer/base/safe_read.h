@@ -21,8 +21,8 @@ inline bool ReadSafely(const void* from, void* to, size_t bytes) {
 }
 
 // Remembers which pages could be read, so that the kernel is not asked for each
-// of many objects that lie side by side. For a short time alone: pages go.
-// Async-signal-safe; not thread safe.
+// of many neighbouring objects. Only for a short time, because pages may be
+// unmapped. Async-signal-safe; not thread-safe.
 class ReadablePages {
  public:
   bool Has(const void* from, size_t bytes) {

@@ -36,7 +36,7 @@ struct RingStall {
   uint32_t beat;    // the collector's heartbeat then
 };
 
-// Rows that found no room, since the collector was last told.
+// Rows dropped since the collector was last told.
 struct RowLoss {
   uint64_t rows;
   uint64_t from;

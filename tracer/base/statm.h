@@ -41,8 +41,8 @@ class Statm {
   // Closes the descriptor in a forked child, where it still shows the parent.
   static void CloseInChild();
 
-  // Above the numbers that programs use. fork() copies so many entries of the
-  // descriptor table, which takes 8 us.
+  // Above the numbers that programs use. fork() copies the descriptor table up
+  // to this entry, which takes 8 us.
   static constexpr int kDescriptor = 4095;
 };
 

@@ -7,7 +7,7 @@
 namespace pymemrun {
 namespace {
 
-// An entry's places may lie behind the last first place.
+// The places of an entry may extend behind the last first place.
 constexpr size_t kTableBytes =
     (kOpenCalls + kOpenCallPlaces - 1) * sizeof(OpenCall);
 constexpr uint64_t kFrameBits = (uint64_t{1} << 48) - 1;

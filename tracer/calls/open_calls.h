@@ -60,8 +60,8 @@ inline bool BeginQuietly(HotState& hot, uint64_t key, uint64_t stamp,
   return true;
 }
 
-// A RETURN; false where its call is not in its first place, or RSS has changed
-// by so much that it is to be logged.
+// Handles a RETURN. Returns false if its call is not in its first place, or if
+// RSS has changed enough to be logged.
 inline bool EndQuietly(HotState& hot, uint64_t key) {
   OpenCall* const call = OpenCallPlace(hot, key);
   if (call->key != key ||
@@ -92,9 +92,9 @@ bool CreateOpenCalls(HotState& hot, uint64_t min_bytes);
 void ForgetOpenCalls(HotState& hot);
 // A thread has another number from here on. No effect without a table.
 void RenameOpenCalls(HotState& hot, uint32_t from, uint32_t to);
-// The event of the frame: begins a call, or ends one, which is then in *ended.
-// Returns whether RSS changed by so much meanwhile that it is to be logged.
-// REQUIRES: there is a table; *ended is empty.
+// Handles an event of the frame: starts a call, or ends one, which is then in
+// *ended. Returns whether RSS changed during the call enough to be logged.
+// REQUIRES: there is a table, and *ended is empty.
 bool TakeCall(HotState& hot, const PymemrunFrame* frame, const RawEvent& event,
               EndedCall* ended);
 

@@ -1,6 +1,6 @@
-// The stretches of time in which tracing is off, by pymemrun.stop() or
-// --paused. What RSS changes by meanwhile belongs to no event; a record says
-// how much. GIL held; nothing allocates.
+// Spans in which tracing is off, by pymemrun.stop() or --paused. Changes of RSS
+// in a span belong to no event; a record has their size. All functions need the
+// GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_CALLS_PAUSES_H_
 #define PYMEMRUN_TRACER_CALLS_PAUSES_H_
 

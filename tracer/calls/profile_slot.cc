@@ -12,10 +12,11 @@
 namespace pymemrun {
 namespace {
 
-// Which C calls under way a script's own profiler was told of. CPython tells
-// the end of a C call only where a profiler was there at its begin; ours was,
-// so that the end of sys.setprofile itself would come to a profiler that does
-// not expect it. One for each thread; GIL held.
+// The running C calls that a profiler of the script was told about. CPython
+// reports the end of a C call only if there was a profiler at its start. That
+// of the tracer was there, so the end of sys.setprofile itself would be
+// reported to a profiler that does not expect it. One object per thread; needs
+// the GIL.
 class ToldCalls {
  public:
 #ifdef PYMEMRUN_FRAME_MARKS

@@ -52,8 +52,8 @@ class ProfileSlot {
   // The hook, if armed, takes the watcher's place.
   void Unwatch();
 
-  // For the hooks: called while nothing is traced, in a forked child for
-  // instance. The calling thread has no events of ours any more.
+  // For the hooks: called while nothing is traced, for instance in a forked
+  // child. Removes the events of the tracer from the calling thread.
   static void Leave();
 
   // The calling thread holds the GIL since a moment ago: give it the hook if it

@@ -1,6 +1,7 @@
-// ProfileSlot for CPython 3.12 and later: the callbacks of the interpreter's
-// own tool for profilers call ours, which call the interpreter's where the
-// script has a profiler. Nobody steps aside, so there are no profiler gaps.
+// ProfileSlot for CPython 3.12 and later. The interpreter's own monitoring tool
+// for profilers calls the callbacks of the tracer, which call those of the
+// interpreter if the script has a profiler. Both get all events, so there are
+// no profiler gaps.
 #include "tracer/calls/profile_slot.h"
 
 #ifdef PYMEMRUN_MONITORING

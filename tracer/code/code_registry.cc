@@ -73,8 +73,8 @@ bool RenamesThread(const PyCodeObject* code, const PayloadText& file,
          strcmp(file.bytes + file.length - kLength, kFile) == 0;
 }
 
-// The deallocators of code objects and types, and who is told of deaths. One of
-// the process; children have it, too.
+// The deallocators of code objects and types, and the functions that are told
+// about deaths. One per process; children have it, too.
 struct Deaths {
   CodeRegistry* registry;
   destructor code_dealloc;

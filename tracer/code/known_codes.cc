@@ -6,7 +6,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint32_t kEntries = 1u << 16;
-// An entry stands within so many places from where its hash points.
+// An entry is within this many places of that given by its hash.
 constexpr uint32_t kReach = 32;
 
 // What `code` is beside an address.

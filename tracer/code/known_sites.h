@@ -12,13 +12,13 @@
 namespace pymemrun {
 
 struct SiteId {
-  uint32_t id;     // 0: its definition found no room in the ring
+  uint32_t id;     // 0: its definition did not fit into the ring
   uint32_t flags;  // kPasses*: what the filters say
 };
 
 inline constexpr uint32_t kPassesFile = 1;
 inline constexpr uint32_t kPassesName = 2;
-// Of code objects: it gives a thread another name.
+// For code objects: running it renames a thread.
 inline constexpr uint32_t kRenamesThread = 4;
 
 // The tables' entries, here for the hot path.

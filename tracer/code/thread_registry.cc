@@ -14,7 +14,7 @@ namespace pymemrun {
 namespace {
 
 constinit thread_local bool t_passes = true;
-// Of its definition: a hash of the name, and the time.
+// Hash of the name and time in the last definition of this thread.
 constinit thread_local uint64_t t_name_hash = 0;
 constinit thread_local uint64_t t_defined = 0;
 

@@ -1,10 +1,11 @@
-// Our layers on CPython's allocators, and everybody else's. In a static build
-// ours are always uppermost and nobody sees them: what the program finds, keeps
-// and puts back (PEP 445) lies below them. So a tool that was there before us,
-// as tracemalloc may be, takes itself out without taking us. Where libpython is
-// shared it does not come through here, and whoever came last is uppermost.
+// Layers of the tracer on the allocators of CPython, and those of other tools
+// (PEP 445). In a static build the layers of the tracer are always on top and
+// invisible: everything that the program reads and installs is below them. So a
+// tool from before, such as tracemalloc, can remove itself without removing the
+// tracer. With a shared libpython its calls do not come through here, and the
+// last one to install is on top.
 //
-// GIL.
+// All functions need the GIL.
 #ifndef PYMEMRUN_TRACER_CPYTHON_ALLOCATOR_LAYERS_H_
 #define PYMEMRUN_TRACER_CPYTHON_ALLOCATOR_LAYERS_H_
 
@@ -16,11 +17,11 @@ class AllocatorLayers {
  public:
   // The allocator of the domain, with all layers.
   static PyMemAllocatorEx Get(PyMemAllocatorDomain domain);
-  // Puts a layer of ours over what is there, which *below becomes. `below` is
-  // where the layer looks for it from then on: it may change.
+  // Puts a layer over the current one, which *below becomes. The layer must
+  // look there for it, because it may change.
   static void Put(PyMemAllocatorDomain domain, PyMemAllocatorEx ours,
                   PyMemAllocatorEx* below);
-  // Puts another one of ours in the place of the uppermost.
+  // Replaces the uppermost layer by another one of the tracer.
   static void Replace(PyMemAllocatorDomain domain, PyMemAllocatorEx ours);
 };
 

@@ -39,9 +39,9 @@ static Kept* KeptFor(const PyMethodDef* method) {
   return &g_kept[((uintptr_t)method / sizeof(PyMethodDef)) % kKept];
 }
 
-// Whether the evaluator itself binds, which it does only because it is profiled
-// and at an instruction that calls. Functions that bind for the program, as
-// getattr() does, lie between the two on the stack: those are further apart.
+// Whether the evaluator itself binds, which it does only when profiled and at
+// an instruction that calls. Functions that bind for the program, such as
+// getattr(), are between the two on the stack, which are then further apart.
 static int IsForEvaluator(const char* own_place) {
   PyThreadState* tstate = PyThreadState_Get();
   const int kind = PymemrunCallKind(PymemrunTopFrame(tstate));

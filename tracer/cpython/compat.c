@@ -358,7 +358,8 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg) {
 #if PY_VERSION_HEX >= 0x030A0000
-  // What runs meanwhile, such as an audit hook, may install no other.
+  // Code that runs in this time, such as an audit hook, may not install another
+  // one.
   static int is_busy = 0;
   if (is_busy) {
     PyErr_SetString(PyExc_RuntimeError,

@@ -68,8 +68,8 @@ inline uint8_t& FrameSpare(const PymemrunFrame* frame) {
   return bytes[PYMEMRUN_FRAME_STACKTOP + 7];
 }
 inline void ClearSpare(const PymemrunFrame* frame) { FrameSpare(frame) = 0; }
-// Other values: a profiler of the script's was told of the frame's C call, or a
-// mark of kHeard, which has the highest bit.
+// Other values: a profiler of the script was told about the C call of the
+// frame; or a mark of kHeard, which has the highest bit.
 inline constexpr uint8_t kToldOfCall = 1;
 inline constexpr uint16_t kHeardBit = 0x8000;
 

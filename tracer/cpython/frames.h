@@ -44,7 +44,7 @@ static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
       PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION);
   return (uint32_t)((instruction - PymemrunFrameBytecode(frame)) >> 1);
 }
-// Where its last instruction lies.
+// Address of its last instruction.
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(const void*, frame, PYMEMRUN_FRAME_INSTRUCTION);
 }

@@ -7,8 +7,8 @@
 void PymemrunFindInterpreter(const void** start, const void** end) {
 #if __GLIBC_PREREQ(2, 35)
   struct dl_find_object object;
-  // A static function of CPython's. Of an exported one that lies in a shared
-  // library the launcher has a stub, and that would be the address here.
+  // A static function of CPython. For an exported function in a shared library
+  // the launcher has a stub, whose address it would be.
   if (_dl_find_object((void*)PyLong_Type.tp_repr, &object) == 0) {
     *start = object.dlfo_map_start;
     *end = object.dlfo_map_end;

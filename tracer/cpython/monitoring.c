@@ -56,9 +56,10 @@ void PymemrunMonitoringSwitch(int on) {
   PyThreadState* tstate = PyThreadState_Get();
   interp->sys_profiling_threads += on ? 1 : -1;
   g_on = on;
-  // The function that fills a profile slot looks at that count and turns the
-  // events on or off. It is given what it finds. That it was called is nobody's
-  // business: the audit event would tell the script of a profiler.
+  // The function that fills a profile slot looks at this count and switches the
+  // events on or off. It gets the profiler that is there already. Audit hooks
+  // are removed for the call: the audit event would reveal a profiler to the
+  // script.
   struct _Py_AuditHookEntry* c_hooks = _PyRuntime.audit_hooks.head;
   PyObject* hooks = interp->audit_hooks;
   _PyRuntime.audit_hooks.head = NULL;
@@ -132,8 +133,9 @@ PyObject* PymemrunAskCFunction(PyObject* const* args, size_t nargsf) {
 }
 
 int PymemrunCallSoon(int (*call)(void*)) {
-  // 3.13 on lock the GIL's mutex to tell its holder, which is this thread. It
-  // is this thread that holds the mutex, too. The GIL stays taken meanwhile.
+  // From 3.13 on the mutex of the GIL is locked to read its holder, which is
+  // this thread. This thread has the mutex already. The GIL stays taken in that
+  // time.
   pthread_mutex_t* mutex = &Main()->ceval.gil->mutex;
   pthread_mutex_unlock(mutex);
   // For any thread of the interpreter, not for the main one alone.

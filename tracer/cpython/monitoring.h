@@ -34,9 +34,9 @@ typedef enum {
 } PymemrunCallback;
 #define PYMEMRUN_CALLBACKS 7
 
-// What each callback calls. The arguments are those of sys.monitoring's
-// callbacks: code, offset in bytes, and for the C events callable and its first
-// argument. A result is None, or NULL with an exception set.
+// Function called by each callback. The arguments are those of sys.monitoring
+// callbacks: code, offset in bytes, and for C events the callable and its first
+// argument. Returns None, or NULL with an exception set.
 typedef struct {
   vectorcallfunc on[PYMEMRUN_CALLBACKS];
 } PymemrunCallbacks;

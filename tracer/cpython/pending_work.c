@@ -1,15 +1,15 @@
 // Signals, and exceptions sent to other threads, under CPython 3.11.
 //
-// A thread that is profiled looks for pending work at each function's begin and
-// then, in that version, begins the function's first instruction again, where
-// an unprofiled thread goes on. Work that only another thread can do is found
-// over and over: the thread stays there until another one asks for the GIL.
-// Where none does the program hangs, with any profiler. So it is when the main
-// thread waits in lock.acquire() for this one and gets a signal after which
-// system calls go on; or when an exception is sent to a thread that sleeps.
+// A profiled thread looks for pending work at the start of each function. In
+// that version it then starts the first instruction again, where an unprofiled
+// thread continues. Work that only another thread can do is found again and
+// again: the thread stays there until another one asks for the GIL. If none
+// does, the program hangs, with any profiler. Two cases: the main thread waits
+// in lock.acquire() for this thread and gets a signal after which system calls
+// continue; or an exception is sent to a sleeping thread.
 //
-// So work is announced to the thread that can do it, and to no other. That
-// thread looks for it whenever it takes the GIL: nothing is missed.
+// So work is announced only to the thread that can do it. That thread looks for
+// it whenever it takes the GIL: nothing is missed.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/compat.h"
 

@@ -1,13 +1,13 @@
-// The hooks on CPython's allocators (PEP 445): raw, mem and obj.
+// Hooks on the allocators of CPython (PEP 445): raw, mem and obj.
 //
-// The domains lie on each other: what pymalloc has no room for it asks of the
-// raw one. A block counts once, as that of the uppermost domain that is hooked.
-// The obj and mem hooks run under the GIL, the raw one with or without; before
-// Python code runs and after the interpreter has ended, too. A hook allocates
-// nothing, and gives back what the allocator gave: NULL where that failed.
+// The domains call each other: pymalloc passes requests that it cannot serve to
+// the raw domain. A block counts once, for the uppermost hooked domain. The obj
+// and mem hooks run under the GIL, the raw hook with or without it; also before
+// Python code runs and after the interpreter has ended. A hook allocates
+// nothing, and returns what the allocator returned: NULL on failure.
 //
-// Blocks from before the hooks may be freed through them, and none outlives the
-// way to its allocator: hooks are never taken out, they only forward.
+// Blocks from before the hooks may be freed through them, and hooks are never
+// removed: they only forward. So every block can reach its allocator.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_HOOKS_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_HOOKS_H_
 

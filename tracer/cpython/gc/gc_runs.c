@@ -1,7 +1,8 @@
-// The interpreter keeps a pointer to the list gc.callbacks. It is made to point
-// to a list of ours instead, with one function, which calls what is in the
-// program's list as the interpreter does. Nobody can reach ours: the collector
-// does not know it, and the module gc is given the program's when it is made.
+// The interpreter has a pointer to the list gc.callbacks. It is redirected to a
+// list of the tracer with one function, which calls the entries of the
+// program's list as the interpreter does. The program cannot reach this list:
+// the collector does not know it, and the module gc gets the list of the
+// program when it is created.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/gc/gc_runs.h"
 
@@ -107,17 +108,17 @@ static void FreeInfo(PyObject* info) {
 
 static PyTypeObject g_info_type;
 
-// References to the dict where nobody has kept it: the interpreter's own, and
-// until 3.11 its call's.
+// References to the dict if no callback has kept it: that of the interpreter,
+// and until 3.11 that of the call.
 #if PY_VERSION_HEX < 0x030C0000
 enum { kInfoReferences = 2 };
 #else
 enum { kInfoReferences = 1 };
 #endif
 
-// The dict is there for us alone where the program has no callbacks. A full run
-// has given back the dicts that are kept for later, so this one counts as new,
-// and must not be kept: the collector's counts are to be as without us.
+// Without callbacks of the program the dict exists only for the tracer. A full
+// run has freed the dicts kept for reuse, so this one counts as new, and must
+// not be kept: the counts of the collector must be as without the tracer.
 static void LetInfoGo(PyObject* info, uint32_t generation) {
   if (generation != 2 || PyList_GET_SIZE(g_programs) != 0) return;
   if (!PyDict_CheckExact(info) || Py_REFCNT(info) != kInfoReferences) {

@@ -18,13 +18,12 @@ typedef struct PymemrunGilPlace {
   const pthread_cond_t* freed;
   const pthread_cond_t* taken;
   uint64_t number;  // 1 + the number of the interpreter that it was made for
-  // 0: a free-threaded interpreter's, which nobody takes unless it is switched
-  // on.
+  // 0: of a free-threaded interpreter, and not taken unless it is switched on.
   int in_force;
 } PymemrunGilPlace;
 
-// Of the main interpreter; valid from its creation on. All 0 where there is no
-// GIL, or the version is not known.
+// The GIL of the main interpreter, valid from its creation on. All 0 without a
+// GIL, or if the version is not known.
 PymemrunGilPlace PymemrunMainGil(void);
 // To be called when `taken` was initialised, which the interpreter does last in
 // making a GIL: that GIL. All 0 if `taken` is no part of the GIL of the

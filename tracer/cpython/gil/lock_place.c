@@ -18,7 +18,7 @@
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
 
-// So near its own frame a thread's wait_entry lies.
+// Largest distance of a wait_entry from its frame on the stack of the thread.
 #define NEAR_BYTES 4096
 #define LOCK_TYPES 2
 

@@ -19,10 +19,9 @@ typedef enum PymemrunParked {
 // To be called once before the next, with the interpreter initialised, by a
 // thread that may run Python.
 void PymemrunKnowLocks(void);
-// Of the calling thread, which is about to wait at `semaphore`, called from
-// `caller`; null: only whether that is the interpreter. Locks of the program's
-// own (`threading`) are not the interpreter's. Calls no Python code, keeps
-// errno.
+// What the calling thread is about to wait for at `semaphore`, called from
+// `caller`; null: only whether that is the interpreter. Locks of the program
+// (`threading`) are not of the interpreter. Calls no Python code, keeps errno.
 PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// What an instance has by names: slots, its dictionary, or the values that lie
-// in it or beside it in a dictionary's stead. They are read where they lie.
+// Named attributes of an instance: slots, its dictionary, or values inside or
+// beside it instead of a dictionary. They are read in place.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/objects/object_graph.h"
 
@@ -63,7 +63,7 @@ static void ManagedEdges(PyObject* object, const PymemrunSink* sink) {
   }
 }
 
-// Of a type: the names of its instances' attributes, which it keeps for all.
+// Names of the attributes of instances, which their type keeps for all.
 static void SharedKeyEdges(PyTypeObject* type, const PymemrunSink* sink) {
   const PyDictKeysObject* keys = ((PyHeapTypeObject*)type)->ht_cached_keys;
   for (Py_ssize_t i = 0; keys != NULL && i < keys->dk_nentries; ++i) {
@@ -76,7 +76,7 @@ static void ManagedEdges(PyObject* object, const PymemrunSink* sink) {}
 static void SharedKeyEdges(PyTypeObject* type, const PymemrunSink* sink) {}
 #endif
 
-// Where the type says that the dictionary's pointer lies.
+// Dictionary of an object, by the offset in its type.
 static PyObject* PlainDict(PyObject* object) {
   const PyTypeObject* type = Py_TYPE(object);
   Py_ssize_t offset = type->tp_dictoffset;
@@ -108,7 +108,7 @@ void PymemrunAttributeEdges(PyObject* object, const PymemrunTypeFacts* facts,
 
 static void SubclassesEdge(PyTypeObject* type, const PymemrunSink* sink) {
 #if PY_VERSION_HEX >= 0x030C0000
-  // Of static types it is a number.
+  // For static types it is a number.
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return;
 #endif
   PymemrunTell(sink, type->tp_subclasses, kPymemrunAttribute, 1, NULL,
@@ -200,8 +200,8 @@ static void WeakEdges(PyObject* object, const PymemrunSink* sink) {
   }
 }
 
-// Of a type itself all is known; of those that derive from it tp_traverse says
-// what there is.
+// A type itself is known completely; for types derived from it tp_traverse
+// tells the rest.
 void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink) {
   switch (facts->shape) {
@@ -244,8 +244,9 @@ void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
 
 void PymemrunNamedEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink) {
-  // Of two names of a reference the first counts, and the shape knows more than
-  // a type's members: that a dictionary is a function's globals.
+  // The first of two names of a reference counts. The shape knows more than the
+  // members of a type, for instance that a dictionary is the globals of a
+  // function.
   PymemrunShapeEdges(object, facts, sink);
   PymemrunAttributeEdges(object, facts, sink);
   PymemrunTell(sink, Py_TYPE(object), kPymemrunType, 0, NULL, "__class__");

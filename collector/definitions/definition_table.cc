@@ -14,7 +14,7 @@ uint64_t ContentHash(absl::string_view bytes) {
   return absl::Hash<absl::string_view>()(bytes);
 }
 
-// Ids that the ring never defined are bound to this content.
+// Content of ids that the ring never defined.
 constexpr absl::string_view kUndefined = "";
 
 uint64_t StackHash(uint32_t parent, uint32_t code, uint32_t line) {
@@ -47,7 +47,7 @@ bool DefinitionTable::Define(ControlKind kind, uint32_t raw_id,
 void DefinitionTable::Forget(ControlKind kind) {
   if (kind == ControlKind::kCode) {
     codes_.Forget();
-    // Only now can no id need them any more.
+    // Only now no id can need them any more.
     code_facts_.Clear();
   } else if (kind == ControlKind::kFunction) {
     functions_.Forget();
@@ -98,8 +98,8 @@ bool DefinitionTable::DefineFunction(uint32_t raw_id,
   return bound.rebound;
 }
 
-// The definition by /proc of the thread that has this Linux thread id now; 0:
-// it has none. The kernel gives the ids of threads that ended to others.
+// Returns the id under which this Linux thread was defined from /proc; 0: it
+// was not, or the kernel has reused the number for another thread.
 uint32_t DefinitionTable::NativeIdOf(uint64_t native_id) const {
   const auto native = native_threads_.find(native_id);
   if (native == native_threads_.end() || native->second.from_ring) return 0;
@@ -138,7 +138,7 @@ void DefinitionTable::WriteThread(const ThreadDef& def) {
   Record record;
   *record.mutable_thread() = def;
   out_->Write(record);
-  // Costs a repeated definition of a thread that still runs, nothing else.
+  // Forgetting only costs a repeated definition of a thread that still runs.
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }
 
@@ -186,8 +186,8 @@ uint32_t DefinitionTable::InternStack(uint32_t parent, uint32_t code,
 }
 
 uint32_t DefinitionTable::InternCode(const CodeDef& names) {
-  // Not as the ring's payload is: of two code objects with one name and place,
-  // which may have different lines, the ring's facts must not be mixed.
+  // Hashed differently from payloads of the ring: two code objects of the same
+  // name and place may have different lines, so their facts must not be mixed.
   Record record;
   CodeDef* def = record.mutable_code();
   *def = names;
@@ -269,6 +269,7 @@ uint32_t DefinitionTable::Stack(uint32_t raw_stack) {
   return stacks_.Find(raw_stack);
 }
 
+// Ids of sites are never reused: later sites get ids after the forgotten ones.
 void DefinitionTable::ForgetSites() {
   first_site_ += static_cast<uint32_t>(sites_.size());
   sites_.clear();

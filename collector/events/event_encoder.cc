@@ -9,7 +9,7 @@
 namespace pymemrun {
 namespace {
 
-// Sizes are looked at once a chunk. A batch is a fraction of a frame, so that
+// Sizes are checked once per chunk. A batch is a fraction of a frame, so that
 // frames can be filled well.
 constexpr size_t kChunkSlots = 4096;
 constexpr uint32_t kBatchRows = 65536;
@@ -20,11 +20,11 @@ constexpr size_t kMaxPayloadBytes = 12 * 1024 * 1024;
 
 constexpr uint32_t kFirstControl = kControlWhat << kWhatShift;
 constexpr uint32_t kFirstHeap = kAllocWhat << kWhatShift;
-// A stamp so little below the one before was taken by another processor at the
-// same moment; any other one is above it.
+// A stamp this little below the previous one was taken by another processor at
+// the same moment. Any other stamp is above it (mod 2^32).
 constexpr uint32_t kBackwardStep = 0xffff0000;
 
-// A site that is too large to be encoded is given beside its encoding of 0.
+// A site that is too large to be encoded is passed beside its encoding 0.
 uint32_t SiteOf(EncodedSite encoded, uint32_t large_site) {
   return encoded != 0 ? DecodeSite(encoded) : large_site;
 }
@@ -63,6 +63,8 @@ void EventEncoder::Consume(const EventSlot* slots, size_t count) {
   }
 }
 
+// Slots were lost: a definition that was being read is incomplete, so it is
+// dropped.
 void EventEncoder::SkipTo(uint64_t index) {
   chunk_index_ = index;
   payload_left_ = 0;
@@ -90,7 +92,8 @@ void EventEncoder::ConsumeChunk(const EventSlot* slot, size_t count) {
 
 const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
                                            const EventSlot* end) {
-  // Copies: stores of bytes into the column could alias any member.
+  // Copies for registers: stores of bytes into the column could alias any
+  // member.
   uint8_t* out = batch_.site_end();
   uint64_t stamp = stamp_;
   uint64_t next_step_stamp = next_step_stamp_;
@@ -100,6 +103,8 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   for (; slot != end; ++slot) {
     const uint32_t what_and_code = slot->what_and_code;
     if (ABSL_PREDICT_FALSE(what_and_code >= kFirstControl)) break;
+    // A row is mostly: look up its site, add its time, write the site as a
+    // varint. All else is in RowExtras(), for rows after a state slot.
     const RawPlace place = {Wide(what_and_code & ~kContextBit, slot->position),
                             slot->function};
     encoded = cache_.Find(place);
@@ -155,8 +160,8 @@ ABSL_ATTRIBUTE_NOINLINE uint64_t EventEncoder::StepTime(uint32_t row,
     CountStepBack(-step);
     stamp -= step;
   }
-  // Rows never go back in time, also where a new measurement of the clock says
-  // that the time so far was a little ahead.
+  // Times of rows never fall, even if a new measurement of the clock says that
+  // the time so far was a little ahead.
   const uint64_t us = clock_->Micros(stamp);
   if (us > last_us_) {
     if (row > 0) batch_.StepTime(row, us - last_us_);
@@ -200,7 +205,7 @@ ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
   pending_ = 0;
 }
 
-// An estimate holds until RSS is stated again.
+// An estimate is valid until the next kRss.
 void EventEncoder::MarkInexact(uint32_t rows) {
   for (uint32_t i = inexact_from_; i < rows; ++i) batch_.SetInexact(i);
 }
@@ -287,7 +292,7 @@ void EventEncoder::EndBatch() {
 }
 
 void EventEncoder::SetClock(uint64_t stamp) {
-  // Heap events have moved stamp_ on, rows of context are older.
+  // Heap events have advanced stamp_; context rows are older.
   if (stamp < row_stamp_) CountStepBack(row_stamp_ - stamp);
   stamp_ = stamp;
   next_step_stamp_ = 0;
@@ -374,6 +379,8 @@ void EventEncoder::FinishPayload() {
     if (definitions_.Define(kind, payload_head_.w2, payload)) ForgetSites();
   } else {
     EndBatches();
+    // A fact keeps its place between rows, so the rows before it were written
+    // above.
     if (!facts_.Write(kind, payload)) ++bad_slots_;
   }
   if (!chunks_.empty()) std::string().swap(chunks_);

@@ -8,7 +8,7 @@ namespace {
 
 using Context = FactWriter::Context;
 
-// As counters.proto has them.
+// Limits of counters.proto.
 constexpr size_t kMostCounterName = 200, kMostCounterNames = 1024;
 
 uint32_t ThreadOf(const Context& in, uint32_t raw_thread) {

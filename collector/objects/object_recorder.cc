@@ -20,12 +20,19 @@
 namespace pymemrun {
 namespace {
 
+// A state machine over the messages of the child: launch text, beginning,
+// graph, end. The child is not trusted, as objects of the program run C code in
+// it. So each message is checked against what came before; after the first
+// error nothing more is taken.
+//
+// Largest valid payload of a kind of message, in bytes.
 size_t MostBytes(uint32_t kind) {
   return kind == static_cast<uint32_t>(ObjectMessage::kLaunchText)
              ? kMaxLaunchMessage
              : kMaxObjectMessage;
 }
 
+// Longest name of a reference, in bytes.
 constexpr size_t kMaxNameText = 512;
 
 absl::Status Refused(absl::string_view what, uint64_t found) {
@@ -33,7 +40,7 @@ absl::Status Refused(absl::string_view what, uint64_t found) {
       absl::StrCat("message of the walk: ", what, ", found ", found));
 }
 
-// Takes a struct from the front.
+// Removes a struct from the front.
 template <typename Head>
 absl::Status TakeHead(absl::string_view* payload, Head* head) {
   if (payload->size() < sizeof(*head)) {
@@ -144,6 +151,7 @@ absl::Status ObjectRecorder::TakeType(absl::string_view payload) {
   if (wire.module_bytes > payload.size()) {
     return Refused("a longer module", wire.module_bytes);
   }
+  // Synthetic types come first, so one comparison tells whether a type is one.
   if (wire.synthetic != 0 && types_ != synthetic_types_) {
     return Refused("a late synthetic type", wire.id);
   }
@@ -228,6 +236,7 @@ absl::Status ObjectRecorder::TakeEnd(absl::string_view payload) {
     return Refused("no such outcome or type", wire.outcome);
   }
   const auto outcome = static_cast<ObjectsEnd::Outcome>(wire.outcome);
+  // In a complete dump every node that a reference reached has arrived.
   if (outcome == ObjectsEnd::COMPLETE &&
       encoder_.nodes() != encoder_.next_new()) {
     return Refused(absl::StrCat("expected ", encoder_.next_new(), " nodes"),
@@ -253,6 +262,7 @@ absl::Status ObjectRecorder::Finish() {
 }
 
 absl::Status ObjectMessages::TakeWhole(absl::string_view* bytes) {
+  // Takes all whole messages and leaves the rest for the next call.
   WireHead head;
   while (bytes->size() >= sizeof(head)) {
     std::memcpy(&head, bytes->data(), sizeof(head));
@@ -290,6 +300,8 @@ ssize_t ReadPipe(int pipe, char* buffer, size_t size, int timeout_ms) {
     errno = count == 0 ? EAGAIN : EINTR;
     return -1;
   }
+  // poll() failed, as it may where the number of descriptors is limited: reads
+  // without blocking, again and again until the timeout.
   const uint64_t until_ns = MonotonicNs() + uint64_t(timeout_ms) * 1000000;
   if (fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK) != 0) return -1;
   while (true) {

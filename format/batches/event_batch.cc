@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kSlackBytes = 16;  // the hot loop stores whole words
 
+// The columns are sums of differences. A hostile file could make such sums
+// overflow, so each sum is checked before any row is returned.
 absl::Status CheckRss(const EventBatch& batch) {
   uint64_t rss = batch.first_rss_bytes();
   if (rss > kMaxSizeBytes)
@@ -47,7 +49,7 @@ absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
   return AddAll("events.time_step", batch.time_step(), &time);
 }
 
-// What rows say in columns of steps, summed up to one row after the other.
+// Sums of the difference columns, row by row.
 class RowSums {
  public:
   // REQUIRES: the batch's columns are good.
@@ -178,7 +180,7 @@ void EventBatchEncoder::Begin(uint64_t number, uint64_t time_us,
   first_rss_bytes_.value = rss_bytes;
 }
 
-// The stack column is dense where it is there at all.
+// The stack column is dense if it exists: rows without a stack have 0.
 void EventBatchEncoder::PadStacks(uint32_t rows) {
   for (; stack_rows_ < rows; ++stack_rows_) stack_.Append(0);
 }
@@ -222,7 +224,7 @@ EventBatchDecoder::EventBatchDecoder(const EventBatch& batch,
       inexact_(batch.inexact_at()),
       call_(batch.call_at()),
       last_{} {
-  // One less, because each row's number is one more than the last.
+  // One less, because each row adds 1.
   last_.number = batch.first_number() - 1;
   last_.time_us = batch.first_us();
   last_.rss_bytes = batch.first_rss_bytes();
@@ -243,7 +245,8 @@ size_t EventBatchDecoder::Next(Row* rows, size_t size) {
   const uint64_t begin = row_, end = std::min(batch_rows, row_ + size);
   const uint32_t* const sites = batch_.site().data();
   const bool stacks = batch_.stack_size() != 0;
-  // Copies in registers: the compiler cannot know that `rows` are not ours.
+  // Copies for registers: the compiler cannot know that `rows` does not alias
+  // the members.
   SparseCursor number = number_, time = time_, rss = rss_;
   Row row = last_;
   for (uint64_t i = begin; i < end; ++i) {

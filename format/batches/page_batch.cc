@@ -36,7 +36,7 @@ absl::Status CheckPageColumns(const PageBatch& b) {
   return CheckLength("pages.moved_to", b.action_at_size(), b.moved_to_size());
 }
 
-// The pages of the entries, and where the ranges of actions end.
+// Checks the pages of entries, and the ends of ranges.
 absl::Status CheckAddresses(const PageBatch& b) {
   SparseCursor action(b.action_at());
   uint64_t page = 0;

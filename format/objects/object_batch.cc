@@ -85,7 +85,7 @@ absl::Status CheckValues(const ObjectBatch& b) {
   return absl::OkStatus();
 }
 
-// That each reference has a node which it comes from.
+// Checks that each reference has a source node.
 absl::Status CheckSources(const ObjectBatch& b) {
   uint64_t sources = 0;
   for (const uint64_t distance : b.late_node()) {
@@ -99,8 +99,8 @@ absl::Status CheckSources(const ObjectBatch& b) {
   return CheckLength("objects.target", sources, b.target_size());
 }
 
-// The numbers that the references lead to. *next_new is that before them, and
-// becomes that after them.
+// Checks the targets of the references. *next_new is the next new number before
+// them, and is set to that after them.
 absl::Status CheckTargets(const ObjectBatch& b, uint64_t* next_new) {
   for (const uint64_t back : b.target()) {
     if (back > *next_new) {
@@ -128,6 +128,9 @@ absl::Status ObjectBatchEncoder::FlushWhenFull(size_t more_bytes) {
   return absl::OkStatus();
 }
 
+// A reference to a node that was not reached before is encoded as 0, and gives
+// that node the next number. So numbers of new nodes are never written, and
+// nodes must be added in the order in which they were reached.
 absl::Status ObjectBatchEncoder::AddNode(const ObjectNode& node) {
   if (nodes_ >= next_new_) {
     return Refused("expected a node that a reference reached", nodes_);
@@ -220,8 +223,8 @@ absl::Status ObjectBatchEncoder::AddReference(EdgeKind kind, uint32_t name,
   return absl::OkStatus();
 }
 
-// One more reference of from_. Those of earlier nodes stand before those of the
-// batch's own.
+// Counts a reference of from_. References of earlier nodes precede those of
+// nodes in this batch.
 absl::Status ObjectBatchEncoder::CountReference() {
   ObjectBatch* b = record_.mutable_objects();
   const int own = b->edges_size();
@@ -245,6 +248,7 @@ absl::Status ObjectBatchEncoder::CountReference() {
 
 absl::Status ObjectBatchEncoder::Flush() {
   if (bytes_ == 0) return absl::OkStatus();
+  // Each batch can be read without the others, so all differences start anew.
   record_.SerializeToString(&serialised_);
   record_.mutable_objects()->Clear();
   bytes_ = 0;
@@ -335,7 +339,7 @@ ObjectReferenceCursor::ObjectReferenceCursor(const ObjectBatch& batch)
       name_(batch.edge_name_at()),
       next_new_(batch.first_new()) {}
 
-// Goes to the next node that has references, late ones first.
+// Goes to the next node with references, late nodes first.
 void ObjectReferenceCursor::NextSource() {
   const auto late = static_cast<uint64_t>(batch_.late_node_size());
   while (left_ == 0) {

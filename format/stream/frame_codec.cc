@@ -19,7 +19,8 @@ constexpr size_t kBlockHeaderBytes = 3;
 constexpr size_t kSkippableHeaderBytes = 8;
 constexpr uint8_t kSingleSegmentFlag = 0x20;
 constexpr size_t kMaxBlockBytes = 128 * 1024;
-// Levels from here on would choose windows that readers refuse.
+// From this level on zstd chooses windows that readers refuse, so the window is
+// set.
 constexpr int kFirstHugeWindowLevel = 20;
 
 void AppendLe(uint32_t value, size_t size, std::string* out) {
@@ -64,6 +65,7 @@ bool MayBeginFrame(absl::string_view bytes) {
          bytes.substr(1) == kSkippable.substr(1, bytes.size() - 1);
 }
 
+// Also finds the start of a magic that is cut off at the end of `bytes`.
 size_t FindFrameMagic(absl::string_view bytes, size_t from) {
   size_t at = from;
   for (; at + kMagicBytes <= bytes.size(); ++at) {
@@ -106,7 +108,8 @@ absl::StatusOr<absl::string_view> FrameCompressor::Compress(
   if (ZSTD_isError(size)) return ZstdError(size);
   const absl::string_view frame(frame_.data(), size);
   if (!stored_) return frame;
-  // The checksum is of the content: it is the same whatever the blocks are.
+  // The checksum covers the content, so it is the same for any division into
+  // blocks.
   Store(records, frame.substr(size - kChecksumBytes));
   return stored_frame_;
 }
@@ -115,10 +118,10 @@ void FrameCompressor::Store(absl::string_view records,
                             absl::string_view checksum) {
   stored_frame_.clear();
   AppendLe(kFrameMagic, 4, &stored_frame_);
-  // Descriptor: 4-byte content size, single segment, checksum.
+  // Descriptor byte: content size of 4 bytes, single segment, checksum.
   stored_frame_.push_back(static_cast<char>(0xA4));
   AppendLe(static_cast<uint32_t>(records.size()), 4, &stored_frame_);
-  // An empty content is one empty block, too.
+  // An empty content has one empty block.
   do {
     const size_t size = std::min(records.size(), kMaxBlockBytes);
     const bool last = size == records.size();
@@ -137,6 +140,10 @@ FrameWalker::Result FrameWalker::Bad(absl::string_view expected,
   return Result::kBad;
 }
 
+// Finds the end of a frame from its header and block headers, without
+// decompressing. Also computes an upper bound of the content, so that a small
+// hostile frame cannot make the reader allocate more. May be called again with
+// more bytes.
 FrameWalker::Result FrameWalker::Walk(absl::string_view bytes, size_t skipped) {
   if (!status_.ok()) return Result::kBad;
   if (!in_blocks_ && !complete_) {

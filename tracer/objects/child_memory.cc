@@ -11,7 +11,10 @@
 
 namespace pymemrun {
 
-// By the system calls themselves: the functions are interposed.
+// All by raw system calls, because the functions of libc are interposed.
+// Another thread of the parent may have held a lock of malloc at the fork, so
+// malloc must not be called in the child. Memory is mapped in large pieces and
+// mostly never freed: the child lives for one dump.
 void (*g_child_out_of_memory)() = nullptr;
 
 namespace {
@@ -34,7 +37,7 @@ void* MapChildMemory(size_t bytes) {
   void* at =
       Checked(syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  // Fewer faults, and fewer misses of the TLB.
+  // Huge pages: fewer faults, and fewer misses of the TLB.
   if (bytes >= kHugeBytes) syscall(SYS_madvise, at, bytes, MADV_HUGEPAGE);
   return at;
 }
@@ -64,6 +67,8 @@ void* ChildArena::Allocate(size_t bytes) {
   return piece;
 }
 
+// Open addressing with linear probing, at most half full; key 0 is an empty
+// slot.
 void PointerMap::Add(uint64_t key, uint32_t value) {
   if (slots_ == nullptr || 2 * count_ > mask_) Grow();
   size_t at = HashOf(key) & mask_;
@@ -109,6 +114,8 @@ bool ChildHeap::IsOurs(const void* block) const {
   return block >= begin_ && block < begin_ + bytes_;
 }
 
+// A bump allocator for code that calls malloc in the child. Free() only takes
+// back the last block; that is enough for strings made and dropped at once.
 void* ChildHeap::Allocate(size_t bytes) {
   if (bytes > bytes_) return nullptr;
   bytes = (bytes + 15) & ~size_t{15};
@@ -146,7 +153,7 @@ void* ChildHeap::Reallocate(void* block, size_t bytes) {
 
 namespace {
 
-// A line of /proc/self/maps, cut.
+// A line of /proc/self/maps, cut at the size of the buffer.
 struct MapsLine {
   char text[192];
   size_t bytes = 0;
@@ -161,7 +168,7 @@ struct MapsLine {
     return *rest == '-' && address >= begin &&
            address < strtoull(rest + 1, nullptr, 16);
   }
-  // What has the name of a file may be shared memory.
+  // Shared memory may have the name of a file, too.
   bool IsOfFile() const {
     const char* const path = strchr(text, '/');
     if (path == nullptr) return false;

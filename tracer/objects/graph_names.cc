@@ -7,6 +7,9 @@
 
 namespace pymemrun {
 
+// Multiply-and-fold over words of 8 bytes: the two halves of a 128-bit product
+// are combined by xor. Not cryptographic: equal hashes only make two cut texts
+// look equal.
 uint64_t HashBytes(const void* data, size_t bytes) {
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
   const char* at = static_cast<const char*>(data);
@@ -75,7 +78,8 @@ uint32_t GraphTypes::Define(PyTypeObject* type, uint32_t base) {
 
 const GraphTypes::Type& GraphTypes::Find(PyTypeObject* type) {
   uint32_t index = by_address_.Find(reinterpret_cast<uint64_t>(type));
-  // Bases first, without recursion: hierarchies may be deep.
+  // Defines base types first, as a type refers to the id of its base. Without
+  // recursion, because hierarchies may be deep.
   while (index == 0) {
     PyTypeObject* first = type;
     uint32_t base = 0;
@@ -96,6 +100,8 @@ const GraphTypes::Type& GraphTypes::Find(PyTypeObject* type) {
   return types_[last_];
 }
 
+// Ids of names. A small cache by address comes first: names are interned, so
+// the same attribute has the same address in most objects.
 uint32_t GraphNames::Of(PyObject* name) {
   const uint64_t hash = PointerMap::HashOf(reinterpret_cast<uint64_t>(name));
   Recent& recent = recent_[hash % kRecent];
@@ -124,6 +130,7 @@ uint32_t GraphNames::OfText(const char* text, size_t bytes) {
       return there.id;
     }
   }
+  // Too many names: further ones are left out.
   if (count_ + 1 >= kMaxWireNames) return 0;
   char* copy = static_cast<char*>(arena_.Allocate(bytes));
   memcpy(copy, text, bytes);

@@ -28,8 +28,9 @@ void StartChild(void* argument) {
   RunDumpChild(started.order, started.status, started.status_fd);
 }
 
-// What the program writes from then on costs memory for the child's copies too.
-// A child that does not get to run keeps it waiting for so long at most.
+// Waits until the child may be killed first when memory runs out: from the fork
+// on, each page that the program writes is copied. If the child does not get to
+// run, waits at most kLongestNs.
 void WaitUntilExpendable(ObjectStatus* status) {
   constexpr uint64_t kLongestNs = 100000000;
   const uint64_t until_ns = MonotonicNs() + kLongestNs;
@@ -92,6 +93,7 @@ int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {
 }
 
 ObjectDump::State ObjectDump::Wait(int timeout_ms) {
+  // Without a heartbeat for this long the dump counts as gone.
   constexpr uint64_t kGoneNs = 20000000000;
   if (status_ == nullptr) return State::kGone;
   if (status_->done.load(std::memory_order_acquire) != 0) return State::kDone;

@@ -25,6 +25,7 @@ namespace pymemrun {
 namespace {
 
 // Opens a file without a name. Returns a negative number if this fails.
+// Unlinked at once: the system removes it when it is closed.
 int MakeTemporary() {
   const char* folder = getenv("TMPDIR");
   std::string path =
@@ -81,10 +82,12 @@ class Readings final : public RecordVisitor {
   explicit Readings(Recordings* recorded) : recorded_(recorded) {}
 
   void Add(RecordVisitor* to) {
+    // The reader decodes only what some visitor needs.
     to_.push_back({to, to->heap_use()});
     heap_use_ = std::max(heap_use_, to->heap_use());
   }
   void Add(ReplayVisitor* to, const std::string& path) {
+    // The visitor first gets the blocks inherited from the parent.
     if (!to->wants_inherited()) return Add(to);
     with_parent_.push_back(WithInherited(path, to));
     Add(with_parent_.back().get());
@@ -100,6 +103,7 @@ class Readings final : public RecordVisitor {
   }
   bool OnHeap(const HeapEvent* events, size_t count) override {
     recorded_->Add(Recorded::kHeap);
+    // A visitor that does not read heap events needs no end because of them.
     return Give([=](One* one) {
       return one->heap_use != HeapUse::kEvents ||
              one->to->OnHeap(events, count);

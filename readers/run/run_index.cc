@@ -29,6 +29,7 @@ absl::string_view WhatName(What what) {
 }
 
 void RunIndex::Add(const CodeDef& code) {
+  // Ids are consecutive in the file, so a table position is an id.
   if (IsFull(codes_, limits_.codes)) return;
   const absl::string_view name = names_.Keep(code.name());
   const absl::string_view qualname =
@@ -52,6 +53,7 @@ void RunIndex::Add(const SiteDef& site) {
 }
 
 void RunIndex::Add(const ThreadDef& thread) {
+  // A later reading starts with all threads, see AddThreadsOf().
   const bool is_known = thread.id() != 0 && thread.id() <= threads_.size();
   if (is_known || IsFull(threads_, limits_.threads)) return;
   const absl::string_view label =
@@ -59,6 +61,7 @@ void RunIndex::Add(const ThreadDef& thread) {
   const auto id = static_cast<uint32_t>(threads_.size() + 1);
   const Thread* const before = Find(threads_, thread.renamed());
   const bool is_same =
+      // The same thread under a new name: it keeps its first id.
       before != nullptr && before->native_id == thread.native_id();
   const uint32_t first = is_same ? before->first : id;
   threads_.push_back({label, std::min(thread.name().size(), label.size()),
@@ -81,6 +84,7 @@ void RunIndex::Add(const StackDef& node) {
   const uint32_t parent = node.parent() <= stacks_.size() ? node.parent() : 0;
   const StackNode* const caller = Find(stacks_, parent);
   const Code* const code = Find(codes_, node.code());
+  // The own frame of the caller, unless this frame is a better one.
   uint32_t own = caller == nullptr ? 0 : caller->own;
   const StackNode* const outer = Find(stacks_, own);
   const OwnCode::Kind own_kind =
@@ -89,6 +93,7 @@ void RunIndex::Add(const StackDef& node) {
                  (code != nullptr && OwnCode::IsImportMachinery(code->file));
   if (code != nullptr && CodeKinds::IsOwn(code->kind, code->name, own_kind)) {
     own = static_cast<uint32_t>(stacks_.size() + 1);
+    // Imports made by own code count as imports only below it.
     imports = false;
   }
   stacks_.push_back({parent, node.code(), node.line(), own, imports});
@@ -111,6 +116,7 @@ bool RunIndex::MakesObject(uint32_t site_id) const {
 
 void RunIndex::SetCode(uint32_t code_id, SourceLocation* where) const {
   const Code* code = Find(codes_, code_id);
+  // Code 0: the file names none. Other unknown ids: it did not fit.
   where->file = where->function = where->code_name = where->qualname =
       code_id == 0 ? kUnknownName : NamePool::kNoRoom;
   if (code != nullptr) {

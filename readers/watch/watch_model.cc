@@ -44,6 +44,7 @@ void WatchModel::OnHeader(const Header& header) {
   See(0, header.first_rss_bytes());
 }
 
+// 0: only the time is known.
 void WatchModel::See(uint64_t time_us, uint64_t rss_bytes) {
   now_us_ = std::max(now_us_, time_us);
   if (rss_bytes == 0) return;
@@ -71,6 +72,7 @@ bool WatchModel::OnHeap(const HeapEvent* events, size_t count) {
 
 void WatchModel::Remember(size_t events) {
   events_ += events;
+  // The cost of taking all sums. It is spent only after as many events.
   const size_t work = model().sources().size() + came_by_stack_.size() +
                       profile_.own_lines().size();
   if (events_ < work || before_.back().time_us + kStepUs > now_us_) return;
@@ -80,6 +82,7 @@ void WatchModel::Remember(size_t events) {
 void WatchModel::Keep(Sums now) {
   events_ = 0;
   before_.push_back(std::move(now));
+  // Keeps one entry that is at least kRecentUs old, to compare with.
   while (before_.size() > 1 && before_[1].time_us + kRecentUs <= now_us_) {
     before_.pop_front();
   }
@@ -93,6 +96,7 @@ bool WatchModel::OnPages(const PageEntry* entries, size_t count) {
     if (entry.action != PAGE_CAME && entry.action != PAGES_POPULATED) continue;
     has_pages_ = true;
     const double bytes =
+        // What came, as the pages that left are not followed here.
         page_bytes * static_cast<double>(entry.pages) * entry.weight;
     // A stack that did not fit in the index counts for no line.
     if (entry.stack <= index().stacks()) {

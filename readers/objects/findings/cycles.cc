@@ -20,6 +20,7 @@ std::vector<bool> ReachedOtherwise(const ObjectGraph& graph) {
     for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
          ++e) {
       if (graph.kind(e) == EDGE_WEAK || reached[graph.target(e)]) continue;
+      // The edge that stands for the cycle collector's knowledge.
       if (node == kRootNode && graph.edge_name(e) == kNotReached) continue;
       reached[graph.target(e)] = true;
       left.push_back(graph.target(e));
@@ -41,6 +42,7 @@ class CycleSearch {
         is_open_(graph.nodes()) {}
 
   std::vector<Cycle> Find() {
+    // A new search for each node that no earlier search reached.
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
       if (!left_out_[node] && number_[node] == 0) Search(node);
     }
@@ -65,6 +67,7 @@ class CycleSearch {
     while (!way_.empty()) {
       Step& step = way_.back();
       const NodeId node = step.node;
+      // The next edge of the innermost node.
       if (step.next_edge < graph_.first_edge(node + 1)) {
         const uint32_t edge = step.next_edge++;
         const NodeId target = graph_.target(edge);
@@ -72,6 +75,8 @@ class CycleSearch {
         if (number_[target] == 0) {
           Enter(target);
         } else if (is_open_[target]) {
+          // The target is in a component that is still open: this node reaches
+          // back to it.
           low_[node] = std::min(low_[node], number_[target]);
         }
         continue;
@@ -81,6 +86,8 @@ class CycleSearch {
         NodeId above = way_.back().node;
         low_[above] = std::min(low_[above], low_[node]);
       }
+      // No way back above this node: everything above it on the stack is its
+      // component.
       if (low_[node] == number_[node]) Close(node);
     }
   }
@@ -95,6 +102,7 @@ class CycleSearch {
       is_open_[node] = false;
       cycle.nodes.push_back(node);
     } while (node != first);
+    // A single node is a cycle only if it refers to itself.
     if (cycle.nodes.size() == 1 && !RefersToItself(first)) return;
     std::sort(cycle.nodes.begin(), cycle.nodes.end());
     for (const NodeId one : cycle.nodes) {
@@ -125,7 +133,8 @@ class CycleSearch {
 
 namespace {
 
-// Groups cycles by types, then follows what they lead to.
+// Groups cycles by types, then follows what they lead to. Nodes are marked as
+// visited, so that each is counted once, for the first group that leads to it.
 class CycleGroups {
  public:
   // Marks in `left_out` every node that it visits.
@@ -144,6 +153,8 @@ class CycleGroups {
       types.erase(std::unique(types.begin(), types.end()), types.end());
       Add(cycle, &groups[types]);
     }
+    // Groups in the order of their bytes: the largest gets what several lead
+    // to.
     std::vector<Members> order;
     for (auto& [types, members] : groups) order.push_back(std::move(members));
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {

@@ -13,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+// The amount of a change. Works for the least int64_t, too.
 uint64_t Amount(int64_t change) {
   return change < 0 ? uint64_t{0} - static_cast<uint64_t>(change)
                     : static_cast<uint64_t>(change);
@@ -36,6 +37,7 @@ class RetainedDiffer {
       OpenChildren(&row);
       if (Amount(row.grown_bytes) >= least_) rows_.push_back(row);
     }
+    // Rows in a fixed order, also for equal amounts.
     std::sort(rows_.begin(), rows_.end(),
               [](const RetainedDiff& a, const RetainedDiff& b) {
                 return Key(a) < Key(b);
@@ -81,14 +83,18 @@ class RetainedDiffer {
   // that came or went with it. If many did, their holder grew or shrank.
   void OpenChildren(RetainedDiff* row) {
     if (row->node == kNoNode || row->old_node == kNoNode) return;
+    // A tenth of the change: smaller objects that came are many, and make no
+    // rows.
     const uint64_t part = Amount(row->grown_bytes) / 10;
     for (const NodeId child : newer_.children().Of(row->node)) {
       const RetainedDiff found = RowOf(child);
       if (std::max(found.bytes, found.old_bytes) < least_) continue;
+      // The object is new, but small: its bytes stay with the row.
       if (found.old_node == kNoNode && found.bytes < part) continue;
       row->grown_bytes -= found.grown_bytes;
       open_.push_back(found);
     }
+    // Objects that went are only in the old tree.
     for (const NodeId child : older_.children().Of(row->old_node)) {
       if (older_.retained(child) < std::max(least_, part) ||
           SameNode(newer_.graph(), new_groups_, older_.graph(), child) !=

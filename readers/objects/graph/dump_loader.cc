@@ -41,6 +41,7 @@ void AddMissingRoots(ObjectGraph* graph) {
   };
   std::vector<Root> roots;
   std::vector<NodeId> left;
+  // Adds a root, and marks everything that it reaches.
   const auto add = [&](NodeId root, uint32_t name) {
     roots.push_back({root, name});
     if (is_reached[root]) return;
@@ -58,13 +59,16 @@ void AddMissingRoots(ObjectGraph* graph) {
     }
   };
   is_reached[kRootNode] = true;
+  // Modules first: they are the usual roots of a program.
   for (NodeId node = 0; node < nodes; ++node) {
     if (graph->type_name(graph->type(node)) == "module") add(node, 0);
   }
   for (NodeId node = 0; node < nodes; ++node) {
+    // Then objects that nothing refers to.
     if (!has_parent[node] && !is_reached[node]) add(node, 0);
   }
   const uint32_t name = graph->AddName(kNotReached);
+  // The rest is in cycles, or reached only from them.
   for (NodeId node = 0; node < nodes; ++node) {
     if (!is_reached[node]) add(node, name);
   }
@@ -111,6 +115,7 @@ bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
     graph_.facts().has_root = false;
     graph_.AddNode(ObjectNode());  // its type is set in Finish()
   }
+  // Numbers go on, unless damage took nodes away.
   if (stretches_.empty() || stretches_.back().end != nodes[0].number) {
     stretches_.push_back({nodes[0].number, nodes[0].number, graph_.nodes()});
   }
@@ -122,6 +127,7 @@ bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
 NodeId DumpLoader::NodeOf(uint64_t number) const {
   // Most numbers are in the first stretch, as damage is rare.
   const auto above = std::upper_bound(
+      // The last stretch that starts at this number or below.
       stretches_.begin(), stretches_.end(), number,
       [](uint64_t wanted, const Stretch& s) { return wanted < s.number; });
   if (above == stretches_.begin()) return kNoNode;
@@ -161,8 +167,10 @@ absl::Status DumpLoader::Finish() {
                    : "a run file has no objects: pymemrun --objects exit "
                      "records a dump of them, RUN.obj.pb, beside it");
   }
+  // Usually numbers are those of the nodes already.
   const bool is_whole = stretches_.size() == 1 && stretches_[0].number == 0;
   if (!is_whole) {
+    // Targets may come after references, so they are resolved at the end.
     graph_.MapTargets([this](NodeId number) { return NodeOf(number); });
   }
   graph_.Finish();

@@ -36,6 +36,8 @@ uint32_t ObjectGraph::AddName(absl::string_view text) {
 }
 
 void ObjectGraph::AppendDetails(const ObjectNode& node) {
+  // An index into the details, so that those of a node are found without
+  // reading all.
   if (nodes() % GraphArrays::kDetailsStep == 0) {
     arrays_.details_at.push_back(arrays_.details.size());
   }
@@ -50,6 +52,7 @@ void ObjectGraph::AddNode(const ObjectNode& node) {
   if (node.beside_bytes > 0) {
     arrays_.besides.Add(nodes(), {node.beside, node.beside_bytes});
   }
+  // Sizes of 4 GiB or more are rare: they have a table of their own.
   constexpr uint64_t kLarge = GraphArrays::kLargeSize;
   if (node.size_bytes >= kLarge) {
     arrays_.large_nodes.push_back(nodes());
@@ -73,6 +76,7 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
         "the dump has more references than can be read");
   }
   // The edges of the last node that has references are known.
+  // References usually come in the order of their source. Others wait.
   if (finished() || reference.from + 1 < arrays_.first_edges.size()) {
     late_.push_back(reference);
     return absl::OkStatus();
@@ -110,10 +114,13 @@ void ObjectGraph::MergeLate() {
                    [](const ObjectReference& a, const ObjectReference& b) {
                      return a.from < b.from;
                    });
+  // Sources that the file lacks.
   while (!late_.empty() && late_.back().from >= nodes()) {
     late_.pop_back();
     ++facts_.lost_references;
   }
+  // Fills the enlarged arrays from the end: nothing is overwritten before it
+  // was moved.
   size_t left = late_.size(), to = targets.size() + left;
   size_t from = targets.size();
   targets.resize(to);
@@ -121,6 +128,7 @@ void ObjectGraph::MergeLate() {
   if (!omits_details_) names.resize(to);
   for (NodeId node = nodes(); left > 0;) {
     --node;
+    // The edges of the node end where those of the next one start.
     first_edges[node + 1] = static_cast<uint32_t>(to);
     for (; left > 0 && late_[left - 1].from == node; --left) {
       const ObjectReference& reference = late_[left - 1];
@@ -143,6 +151,7 @@ void ObjectGraph::DropLost() {
   GrownArray<NodeId>& targets = arrays_.targets;
   GrownArray<uint8_t>& kinds = arrays_.kinds;
   GrownArray<uint32_t>& names = arrays_.names;
+  // Usually no target is missing.
   if (std::all_of(targets.begin(), targets.end(),
                   [count](NodeId target) { return target < count; })) {
     return;
@@ -169,6 +178,7 @@ void ObjectGraph::DropLost() {
 }
 
 NodeId ObjectGraph::SourceOf(uint32_t edge) const {
+  // Binary search: edges are in the order of their source.
   // The last node whose edges start at this edge or before.
   NodeId node = 0, end = nodes();
   while (end - node > 1) {
@@ -198,6 +208,7 @@ NodeDetails ObjectGraph::details(NodeId node) const {
   absl::string_view rest(arrays_.details.data(), arrays_.details.size());
   rest.remove_prefix(arrays_.details_at[node / kStep]);
   NodeDetails details = TakeNodeDetails(&rest);
+  // At most kDetailsStep - 1 others are skipped.
   for (NodeId i = 0; i < node % kStep; ++i) details = TakeNodeDetails(&rest);
   return details;
 }

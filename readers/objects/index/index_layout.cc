@@ -23,9 +23,12 @@ constexpr uint64_t kPieces = 16, kPieceBytes = 4096;
 constexpr size_t kMagicBytes = sizeof(IndexTail::magic);
 constexpr size_t kLanes = 8;
 
+// Eight independent sums, so that the processor can compute them in parallel.
 struct Lanes {
   uint64_t sums[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8};
 
+  // Multiplication by an odd number, and rotation: both can be reversed, so a
+  // different word always gives a different sum.
   static uint64_t Mix(uint64_t sum, uint64_t word) {
     const uint64_t product = (sum ^ word) * 0x9e3779b97f4a7c15;
     return product << 29 | product >> 35;
@@ -43,12 +46,14 @@ absl::Status Wrong(uint64_t offset, absl::string_view expected,
                                           expected, ", found ", found));
 }
 
+// Covers the table and the fields of the tail before the checksum.
 uint64_t TailChecksum(absl::string_view table, const IndexTail& tail) {
   return Lanes::Mix(IndexChecksum(table),
                     IndexChecksum({reinterpret_cast<const char*>(&tail),
                                    offsetof(IndexTail, checksum)}));
 }
 
+// `begin`, `end`: where the section may be.
 absl::Status CheckSection(absl::string_view file, const IndexSection& section,
                           uint64_t begin, uint64_t end) {
   if (section.offset % 8 != 0 || section.offset < begin ||
@@ -68,6 +73,7 @@ absl::Status CheckSection(absl::string_view file, const IndexSection& section,
 // The end of a file. Does not check the table.
 absl::StatusOr<IndexTail> ReadTail(absl::string_view file) {
   if (!absl::StartsWith(file, kIndexMagic)) {
+    // All but the last character of the magic are equal: another version.
     if (file.size() >= kMagicBytes &&
         absl::StartsWith(file, kIndexMagic.substr(0, kMagicBytes - 1))) {
       return absl::FailedPreconditionError("is an index of another version");
@@ -92,6 +98,7 @@ uint64_t IndexChecksum(absl::string_view bytes) {
   constexpr size_t kStep = kLanes * sizeof(uint64_t);
   Lanes lanes;
   size_t at = 0;
+  // Whole steps first; the rest is padded with zeros, and the size is mixed in.
   for (; bytes.size() - at >= kStep; at += kStep) {
     lanes.Add(bytes.data() + at, kStep);
   }
@@ -126,6 +133,7 @@ absl::StatusOr<absl::Span<const IndexSection>> ReadTable(
                  absl::StrCat(tail.sections, " arrays"));
   }
   const size_t table = at - table_bytes;
+  // Checked before the table is used.
   if (TailChecksum(file.substr(table, table_bytes), tail) != tail.checksum) {
     return Wrong(table, "a table of arrays", "damaged bytes");
   }
@@ -136,6 +144,7 @@ absl::StatusOr<absl::Span<const IndexSection>> ReadTable(
       reinterpret_cast<const IndexSection*>(file.data() + table),
       tail.sections);
   uint64_t begin = kMagicBytes;
+  // Sections ascend, so they cannot overlap.
   for (const IndexSection& section : sections) {
     RETURN_IF_ERROR(CheckSection(file, section, begin, table));
     begin = section.offset + section.items * section.item_bytes;
@@ -161,6 +170,7 @@ absl::StatusOr<DumpStamp> StampOf(const std::string& path) {
   uLong crc = crc32(0, nullptr, 0);
   uint64_t done = 0;
   for (uint64_t i = 0; i < kPieces; ++i) {
+    // Evenly spaced; the last piece ends at the end of the file.
     const uint64_t last =
         stamp.size_bytes - std::min(stamp.size_bytes, kPieceBytes);
     const uint64_t at =

@@ -13,6 +13,7 @@ namespace {
 // The largest difference of shares within one piece.
 constexpr float kSameShare = 0.125;
 
+// Adjacent pieces of one name are one piece if their shares hardly differ.
 bool CanJoin(const LaneLevels::Piece& before, const LaneLevels::Piece& piece) {
   return before.last + 1 == piece.first && before.name == piece.name &&
          std::fabs(before.share - piece.share) < kSameShare;
@@ -26,6 +27,7 @@ void Join(const LaneLevels::Piece& piece,
   LaneLevels::Piece& before = pieces->back();
   const auto width = static_cast<float>(before.last - before.first + 1);
   const auto added = static_cast<float>(piece.last - piece.first + 1);
+  // The mean share, weighted by columns.
   before.share = (before.share * width + piece.share * added) / (width + added);
   before.last = piece.last;
 }
@@ -89,9 +91,11 @@ uint32_t LaneLevels::AddCounter(absl::string_view name, CounterUnit unit) {
 }
 
 uint32_t LaneLevels::AddName(const SliceName& name) {
+  // Library code and C code share one name: a picture shows own functions.
   if (name.kind == SliceName::kLibrary || name.kind == SliceName::kC) {
     return kLibraryCode;
   }
+  // Equal names of all sources have one number, so that colours agree.
   std::string key = absl::StrCat(name.file, "\n", name.line, "\n", name.name);
   const auto [found, is_new] = name_numbers_.try_emplace(
       std::move(key), static_cast<uint32_t>(names_.size()));
@@ -125,6 +129,7 @@ uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
   return std::min(static_cast<uint32_t>(ColumnsAt(time_us)), columns_ - 1);
 }
 
+// Charges the time since the track's last event to the innermost open name.
 void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   State& state = states_[track - 1];
   const uint64_t begin_us = Shown(state.time_us), end_us = Shown(time_us);
@@ -147,6 +152,7 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
   Lane& lane = lanes_[track - 1];
   if (!names_[name].is_idle) lane.busy_us += time_us;
   if (lane.is_kept) names_[name].busy_us += time_us;
+  // Only lanes below threads list their names.
   if (lane.of_lane == 0) return;
   for (auto& [known, sum_us] : lane.by_name) {
     if (known != name) continue;
@@ -159,6 +165,8 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
 }
 
 // Times are in columns.
+// A piece of whole columns is added directly; its two ends are shared with
+// other pieces, and tallied.
 void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
                          uint32_t name) {
   LaneTally& tally = states_[track - 1].busy;
@@ -209,6 +217,7 @@ void LaneLevels::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
 
 void LaneLevels::Count(uint32_t counter, uint64_t time_us, int64_t value) {
   if (counter != rss_counter_ || time_us > last_shown_us_) return;
+  // RSS before the picture starts is that of its first column.
   if (!IsShown(time_us)) {
     rss_bytes_[0] = value;
     return;
@@ -255,6 +264,7 @@ void LaneLevels::Finish() {
 std::vector<LaneLevels::Piece> Coarser(
     const std::vector<LaneLevels::Piece>& pieces, uint32_t factor) {
   std::vector<LaneLevels::Piece> result;
+  // One new column at a time: it is joined when the next one starts.
   LaneLevels::Piece open = {};
   float most = 0;
   bool is_open = false;
@@ -313,6 +323,7 @@ void LaneTally::Add(uint32_t name, double value) {
       return;
     }
   }
+  // Further names count for the last one, so that memory is bounded.
   if (parts.size() < kMostParts) {
     parts.emplace_back(name, value);
   } else {

@@ -20,6 +20,8 @@ void KeepEveryOther(std::vector<T>* values) {
 }  // namespace
 
 double VarianceOfGain(double came, double went) {
+  // If came = went = v it is 4.5 v, 2.25 times their sum: three errors of it
+  // are four and a half of the sum's.
   constexpr double kReplaced = 2.5;
   return came + went + kReplaced * std::min(came, went);
 }
@@ -40,6 +42,7 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
 }
 
 uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
+  // Too many moments, or too much work in all of them.
   too_many_ = interval_us_ != 0 && !choose_ &&
               (curves_.time_us.size() >= kMaxMoments || looked_at_ > kMaxLooks);
   if (too_many_) return kEnd;
@@ -48,11 +51,13 @@ uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
   if (!moments_.empty()) {
     return taken < moments_.size() ? moments_[taken] : kEnd;
   }
+  // Blocks allocated from now on belong to the next step.
   mutable_model().BeginStep(static_cast<uint32_t>(taken));
   if (stop_us >= to_us_) {
     TakeKept();
     return kEnd;
   }
+  // Without an interval: twice the interval, half the moments.
   if (choose_ && curves_.time_us.size() > kMostChosen) Halve();
   const uint64_t last_us = curves_.time_us.back();
   return interval_us_ >= to_us_ - last_us ? to_us_ : last_us + interval_us_;
@@ -60,6 +65,7 @@ uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
 
 void HeapHistoryReplay::Finish() {
   HeapReplay::Finish();
+  // Moments after the run's end show the end.
   while (curves_.time_us.size() < moments_.size()) {
     TakeValues(moments_[curves_.time_us.size()]);
   }
@@ -73,6 +79,7 @@ void HeapHistoryReplay::Finish() {
   }
 }
 
+// The variance of what is alive at the end, by the step that allocated it.
 void HeapHistoryReplay::TakeKept() {
   if (!with_gain_variance_ || !sampled()) return;
   kept_variances_.resize(variances_.size());
@@ -94,6 +101,7 @@ void HeapHistoryReplay::TakeKept() {
 void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   const size_t step = curves_.time_us.size();
   double live = 0, other = 0, tracing = 0, reserved = 0;
+  // The cost of a moment: every source is examined.
   looked_at_ += model().sources().size();
   for (uint32_t i = 0; i < model().sources().size(); ++i) {
     const HeapSource& source = model().sources()[i];
@@ -110,6 +118,7 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
     }
     const uint32_t number = numbers_.NumberOf(i, OriginOf(source.key, *this));
     if (number >= bytes_.size()) bytes_.resize(number + 1);
+    // The values would not fit: the place counts with the others.
     if (number * (step + 1) >= kMaxValues) {
       other += bytes;
       continue;
@@ -157,8 +166,11 @@ std::vector<double> HeapHistoryReplay::GainVarianceOf(size_t number) const {
   kept.resize(steps);
   std::vector<double> variance(steps);
   double came = 0;
+  // From the last moment backwards: sums up what came after each moment and is
+  // still alive.
   for (size_t i = steps - 1; i-- > 0;) {
     came += kept[i + 1];
+    // What was alive at the moment, minus what of it is still alive.
     const double went = at[i] - (at[steps - 1] - came);
     variance[i] = VarianceOfGain(came, std::max(went, 0.0));
   }

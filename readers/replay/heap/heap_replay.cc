@@ -12,6 +12,7 @@ namespace {
 // Sorted, without duplicates.
 std::vector<uint64_t> StopsFor(const std::vector<HeapMoment>& moments) {
   std::vector<uint64_t> stops;
+  // Other kinds are not known before the reading: they need no stop.
   for (const HeapMoment& moment : moments) {
     if (moment.kind == HeapMoment::kTime) stops.push_back(moment.time_us);
   }
@@ -35,6 +36,7 @@ bool IsMmapModule(absl::string_view path) {
   return absl::StartsWith(path.substr(path.rfind('/') + 1), "mmap.");
 }
 
+// The live sums now, by source.
 std::vector<HeapSums> LiveSums(const HeapModel& model) {
   std::vector<HeapSums> sums;
   sums.reserve(model.sources().size());
@@ -51,6 +53,7 @@ void HeapReplay::OnHeader(const Header& header) {
 
 void HeapReplay::OnCode(const CodeDef& code) {
   IndexingVisitor::OnCode(code);
+  // The collector marks tracing's own allocations with this code.
   if (code.file().empty() && code.name() == kTracingItself) {
     tracing_code_ = code.id();
   }
@@ -105,6 +108,7 @@ bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
   while (events != end && !done_) {
     const HeapEvent* next = end;
     const uint64_t stop_us = NextStop();
+    // Most batches contain no stop: one test skips the search.
     if ((end - 1)->time_us > stop_us) {
       next = std::find_if(events, end, [stop_us](const HeapEvent& event) {
         return event.time_us > stop_us;
@@ -142,6 +146,7 @@ void HeapReplay::OnProcess(const ProcessSample& sample) {
   if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
   if (sample.rss_bytes() == 0) return;
   if (rss_.size() >= kMostRss) {
+    // Every other reading is dropped when there are too many.
     for (size_t i = 0; 2 * i < rss_.size(); ++i) rss_[i] = rss_[2 * i];
     rss_.resize(rss_.size() / 2);
   }
@@ -163,6 +168,7 @@ void HeapReplay::OnFooter(const Footer& footer) {
 }
 
 void HeapReplay::Finish() {
+  // Stops up to the last moment that was read.
   if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
   // Looks after the end show the end.
   looks_.DoUntil(kEnd);
@@ -178,10 +184,12 @@ HeapMoments::HeapMoments(std::vector<HeapMoment> moments, bool to_end)
 }
 
 bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
+  // The moment is after this batch: count down.
   if (count < events_left_) {
     events_left_ -= events_left_ == kEnd ? 0 : count;
     return HeapReplay::OnHeap(events, count);
   }
+  // The moment is within it: only the events before it are added.
   HeapReplay::OnHeap(events, events_left_);
   EndAt(moments_[0].time_us);
   return false;
@@ -189,6 +197,7 @@ bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
 
 uint64_t HeapMoments::OnStop(uint64_t) {
   sums_.push_back(LiveSums(model()));
+  // Sources alive at a stop must keep their numbers, as sums are by number.
   mutable_model().mutable_sources()->HoldLive();
   return sums_.size() < stops_us_.size() ? stops_us_[sums_.size()] : kEnd;
 }
@@ -199,6 +208,7 @@ std::vector<HeapSums> HeapMoments::SumsAt(size_t moment) const {
     const auto stop =
         std::lower_bound(stops_us_.begin(), stops_us_.end(), at.time_us);
     const size_t i = stop - stops_us_.begin();
+    // A stop after the run's end was not made: the end is the answer.
     if (i < sums_.size()) return sums_[i];
   }
   if (at.kind != HeapMoment::kPeak) return LiveSums(model());

@@ -98,6 +98,7 @@ class ChargeErrors {
   ChargeErrors(uint64_t page_bytes, PlaceNumbers* numbers)
       : numbers_(*numbers), errors_(page_bytes) {}
 
+  // Each charge counts twice: for its place, and for the sum of all.
   void Add(const PageCharge& charge) {
     if (charge.weight <= 1) return;
     size_t number = kSlackNumber;
@@ -144,6 +145,7 @@ class AmountMaker {
         heap_(heap.model()),
         numbers_(by, pages, heap, threads),
         errors_(pages_.page_bytes(), &numbers_) {
+    // Exact pages have no errors: they need not be visited.
     std::function<void(const PageCharge&)> visit;
     if (pages_.sampled()) {
       visit = [this](const PageCharge& charge) { errors_.Add(charge); };
@@ -166,6 +168,7 @@ class AmountMaker {
     amounts_.before_bytes = static_cast<double>(pages_.UnlistedBeforeBytes());
     for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
       if (charges.by_owner[i] <= 0) continue;
+      // Pages from before tracing are a row of their own.
       if (pages_.owners()[i].before_tracing()) {
         amounts_.before_bytes += charges.by_owner[i];
       } else {
@@ -191,6 +194,7 @@ class AmountMaker {
       if (charges.by_source[i] <= 0) continue;
       if (heap_.sources()[i].tracing) continue;
       At(numbers_.OfSource(i)).variance += charges.variance[i];
+      // What a place has more, slack has less: the same variance.
       amounts_.slack_variance += charges.variance[i];
     }
   }
@@ -236,6 +240,7 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
   maker.AddRest(kOtherThreads, amounts.other_threads);
   maker.AddRest(kSlack,
                 without_heap(amounts.slack_bytes, amounts.slack_variance));
+  // The tracer's own pages are among those from before tracing.
   const auto own = static_cast<double>(
       pages.TracingBytesOf(static_cast<uint64_t>(amounts.before_bytes)));
   maker.AddRest(kBeforeTracing, without_heap(amounts.before_bytes - own, 0));

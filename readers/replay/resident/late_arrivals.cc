@@ -9,6 +9,7 @@
 namespace pymemrun {
 namespace {
 
+// Finds aligned blocks with a single known page.
 class Finder {
  public:
   Finder(const ResidentModel& model, uint64_t* looks_left)
@@ -19,6 +20,7 @@ class Finder {
   // An aged page was alone in its block when the kernel last answered: the
   // others came later.
   void Look(const ResidentRange& range) {
+    // Only whole blocks within the range can be huge pages.
     const uint64_t begin =
         (range.page + block_pages_ - 1) / block_pages_ * block_pages_;
     const uint64_t end =
@@ -31,6 +33,7 @@ class Finder {
       const uint64_t first = std::max(run.begin, begin);
       const uint64_t last = std::min(run.end, end) - 1;
       LookAt(first, run);
+      // The run's last block, if it is another one. Blocks between are full.
       if (last / block_pages_ != first / block_pages_) {
         LookAt(last / block_pages_ * block_pages_, run);
       }
@@ -44,8 +47,10 @@ class Finder {
   void LookAt(uint64_t page, const PageRun& run) {
     const PageOwner& owner = model_.owners()[run.owner];
     const uint64_t begin = page / block_pages_ * block_pages_;
+    // Runs are visited in order: a block is examined once.
     if (begin == begin_) return;
     begin_ = begin;
+    // A sampled page does not show that the others came with it.
     if (owner.weight != 1 || owner.before_tracing()) return;
     const uint64_t end = begin + block_pages_;
     if (model_.pages().Covered(begin, end) != 1) return;
@@ -78,6 +83,7 @@ std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
   const uint64_t block = kHugeBytes / model.page_bytes();
   const uint64_t end = entry.page + entry.pages;
   std::vector<LateArrival> late;
+  // Each gap is split between the known pages at its two ends.
   for (const PageMap::Range& gap : pages.Gaps(entry.page, end, *looks_left)) {
     --*looks_left;
     const PageRun before = pages.Before(gap.begin),
@@ -91,6 +97,7 @@ std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
     if (right != nullptr) {
       right_begin = std::max(gap.begin, gap.end / block * block);
     }
+    // Both reach it: each gets half.
     if (left_end > right_begin) {
       left_end = right_begin = gap.begin + (gap.end - gap.begin) / 2;
     }
@@ -120,6 +127,7 @@ std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           uint64_t* looks_left) {
   Finder finder(model, looks_left);
   for (const ResidentRange& range : seen.ranges) {
+    // Huge pages of files are found by FindLateFilePages().
     if (range.file_backed || model.ranges().empty()) continue;
     if (range.huge || !model.sampled()) finder.Look(range);
   }

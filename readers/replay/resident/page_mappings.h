@@ -1,5 +1,5 @@
-// What resident pages are part of: a file, the heap, a stack. Used by whatever
-// tells pages apart by that.
+// The mappings of resident pages: a file, the heap, a stack. Used by everything
+// that distinguishes pages by them.
 #ifndef PYMEMRUN_READERS_REPLAY_RESIDENT_PAGE_MAPPINGS_H_
 #define PYMEMRUN_READERS_REPLAY_RESIDENT_PAGE_MAPPINGS_H_
 
@@ -24,31 +24,32 @@ inline PageKind KindOf(absl::string_view mapping) {
                                         : PageKind::kAnonymous;
 }
 
-// Asked in the order of addresses. Not thread safe; the replay must outlive it.
+// Finds the mappings of pages. To be asked in ascending order of pages. Not
+// thread safe. The replay must outlive it.
 class PageMappings {
  public:
   explicit PageMappings(const ResidentReplay& replay)
       : ranges_(replay.model().ranges()), later_(replay.later_ranges()) {}
 
-  // The MappingDef.id of a page with that owner; 0: it is not known.
+  // The MappingDef.id of a page with this owner; 0: unknown.
   uint32_t Of(uint64_t page, const PageOwner& owner) {
     const ResidentRange* range = ranges_.Find(page);
     const ResidentRange* later_range = later_.Find(page);
     if (owner.before_tracing()) return owner.mapping;
     if (range != nullptr) return range->mapping;
-    // The kernel was not asked while it was there.
+    // The page came after the last Residency.
     if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
     return later_range->mapping;
   }
-  // Whether the page is of a private mapping of a file, and the kernel said
-  // that it is not of the file: it was copied when it was written.
+  // Whether a page of a private file mapping has been copied by a write: the
+  // kernel says that it is not backed by the file.
   bool IsCopied(uint64_t page, const PageOwner& owner) {
     if (owner.before_tracing()) return false;
     const ResidentRange* range = ranges_.Find(page);
     if (range == nullptr) range = later_.Find(page);
     return range != nullptr && !range->file_backed;
   }
-  // Up to where Of() gives what it gave last, of this page.
+  // The page up to which Of() and IsCopied() return the same as for `page`.
   uint64_t End(uint64_t page) const {
     return std::min(ranges_.End(page), later_.End(page));
   }
@@ -57,9 +58,9 @@ class PageMappings {
   RangeCursor ranges_, later_;
 };
 
-// Calls `visit(pages, owner, mapping, copied)` for pages side by side that have
-// these in common, in the order of addresses. Pages: a PageMap::Range; copied:
-// see IsCopied(), which says something of pages of files alone.
+// Calls `visit(pages, owner, mapping, copied)` for each run of adjacent pages
+// that agree in these, by ascending address. Pages: a PageMap::Range. Copied:
+// see IsCopied(); it is meaningful only for pages of files.
 template <typename Visit>
 void ForEachPart(const ResidentReplay& replay, Visit visit) {
   PageMappings mappings(replay);
@@ -74,7 +75,7 @@ void ForEachPart(const ResidentReplay& replay, Visit visit) {
     }
   });
 }
-// Without `copied`.
+// The same without `copied`.
 template <typename Visit>
 void ForEachMapped(const ResidentReplay& replay, Visit visit) {
   ForEachPart(replay, [&visit](const PageMap::Range& range, uint32_t owner,

@@ -31,6 +31,7 @@ bool CallsLoggedWhole(const Filters& filters) {
 }
 
 bool OnlyCCallsLoggedWhole(const Filters& filters) {
+  // If Python calls are logged too, these are paired instead.
   return filters.min_drss_bytes() == 0 && !CallsLoggedWhole(filters) &&
          Considers(filters, C_CALL) && Considers(filters, C_RETURN);
 }
@@ -45,6 +46,7 @@ bool RunFacts::OnRows(const Row* batch, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const Row& row = batch[i];
     context_rows += row.context;
+    // The first of equal rows.
     if (!highest.has_value() || row.rss_bytes > highest->rss_bytes) {
       highest = row;
     }
@@ -85,6 +87,7 @@ void RunFacts::OnGauge(const GaugeChange& change) {
 }
 
 void RunFacts::OnPause(const Pause& pause) {
+  // Tracing started paused: RSS counts from the end of the pause.
   if (pause.next_number() == 0 && pause.to_rss_bytes() > 0) {
     first_rss_bytes = pause.to_rss_bytes();
   }
@@ -145,6 +148,7 @@ void RunFacts::OnFooter(const Footer& found) {
   // If the row with the highest RSS was lost, only the footer has it.
   if (highest.has_value() && found.max_rss_bytes() <= highest->rss_bytes)
     return;
+  // No row, in the file or lost, had a known RSS.
   if (found.max_rss_bytes() == 0) return;
   highest.emplace();
   highest->number = found.max_rss_number();
@@ -155,6 +159,7 @@ void RunFacts::OnFooter(const Footer& found) {
 }
 
 void RunFacts::OnDamage(const StreamReader::Damage&) {
+  // The first damage is after the last known moment.
   if (damages++ == 0) damaged_us = last_us_;
 }
 
@@ -165,12 +170,14 @@ void RunFacts::AddTo(ProfileTable* table) const {
 }
 
 int64_t RunFacts::UnseenBytes() const {
+  // Without a footer the profile takes RSS of the last row.
   return profile_.UnseenBytes(footer.has_value() ? footer->last_rss_bytes()
                                                  : 0);
 }
 
 uint64_t RunFacts::Events() const {
   if (footer.has_value()) return footer->events();
+  // Event numbers start at 0.
   return last.has_value() ? last->number + 1 : 0;
 }
 
@@ -192,6 +199,8 @@ std::optional<uint64_t> RunFacts::DroppedRows() const {
   if (!footer.has_value()) return std::nullopt;
   // Loss records include rows that could not be written.
   const uint64_t unwritten = std::min(lost_rows, footer->lost_on_write());
+  // Rows dropped by the ring are not recorded one by one: the larger count
+  // holds.
   return std::max(lost_rows - unwritten, footer->dropped());
 }
 
@@ -219,6 +228,7 @@ uint64_t RunFacts::TracingBytes() const {
 
 RunFacts::ObjectsMade RunFacts::MadeObjects() const {
   ObjectsMade made;
+  // If some events were not logged, the number of objects is unknown.
   if (!EveryEventLogged(header.filters())) return made;
   for (uint32_t site = 1; site <= index().sites(); ++site) {
     if (!index().MakesObject(site)) continue;

@@ -23,6 +23,7 @@ bool ThreadCurvesReplay::OnRows(const Row* rows, size_t count) {
   any_row_ |= count > 0;
   for (size_t i = 0; by_ == GrowthBy::kEvents && i < count; ++i) {
     const Row& row = rows[i];
+    // Before the row counts, moments before it get their values.
     PassTo(row.time_us);
     profile_.Add(row, index());
     if (row.context || row.thread >= profile_.threads().size()) continue;
@@ -37,6 +38,7 @@ void ThreadCurvesReplay::OnPause(const Pause& pause) { profile_.Add(pause); }
 void ThreadCurvesReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   if (by_ != GrowthBy::kFaults || now_us() == 0) return;
   const double before =
+      // The thread's net bytes so far, plus this change.
       by.thread < states_.size() ? states_[by.thread].net_bytes : 0;
   Set(by.thread, now_us(), by.stack, before + static_cast<double>(bytes));
 }
@@ -49,6 +51,7 @@ void ThreadCurvesReplay::Set(uint32_t thread, uint64_t time_us, uint32_t stack,
   State& state = states_[thread];
   state.net_bytes = bytes;
   state.was_seen = true;
+  // After the last moment nothing is shown.
   const bool is_over = curves_.others.values.size() >= curves_.time_us.size();
   if (!is_over && time_us >= curves_.time_us.front() &&
       bytes > state.high.bytes) {
@@ -79,6 +82,7 @@ void ThreadCurvesReplay::TakeValues() {
       curves_.others.values.back() += state.net_bytes;
       continue;
     }
+    // Missing values are 0: the row is as long as its last value needs.
     values_[thread].resize(moment + 1);
     values_[thread].back() = state.net_bytes;
   }
@@ -106,6 +110,7 @@ ThreadCurves ThreadCurvesReplay::Result(size_t top,
                                         ThreadFilter* wanted) const {
   std::vector<size_t> order;
   size_t seen = 0;
+  // Threads without a change are not counted as others.
   for (size_t thread = 1; thread < states_.size(); ++thread) {
     if (!states_[thread].was_seen) continue;
     ++seen;

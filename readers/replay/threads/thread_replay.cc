@@ -20,6 +20,8 @@ class TopLines {
     bool has_code = false;  // the line is in a file
   };
 
+  // Adds bytes to a thread's line. Ties go to the lower stack, so that results
+  // do not depend on hashing.
   void Add(uint32_t thread, uint32_t line, Top one) {
     if (one.bytes == 0) return;
     one.bytes = bytes_of_[{thread, line}] += one.bytes;
@@ -78,6 +80,7 @@ bool ThreadReplay::OnHeap(const HeapEvent* events, size_t count) {
 
 void ThreadReplay::SeeStack(uint32_t thread, uint32_t stack) {
   ThreadTotals* const totals = Of(thread);
+  // One Python frame is enough evidence.
   if (totals->is_python || stack == 0) return;
   totals->is_python =
       index().ResolveStack(stack).code_name != kNativeThreadName;
@@ -89,6 +92,7 @@ void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   See(by.thread, now_us());
   SeeStack(by.thread, by.stack);
   std::tuple<uint32_t, uint32_t, uint32_t> key(by.thread, by.stack, by.task);
+  // New stacks no longer fit: their changes count at stack 0.
   if (changes_.size() >= kMaxStacks && !changes_.contains(key)) {
     key = {by.thread, 0, 0};
   }
@@ -104,12 +108,14 @@ void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
 }
 
 void ThreadReplay::OnTime(uint64_t time_us) {
+  // RSS at the ends of the range, from the model between the events.
   if (range_.BeginsBetween(now_us(), time_us)) {
     begin_rss_bytes_ = model().RssBytes();
   }
   if (range_.EndsBetween(now_us(), time_us)) {
     end_rss_bytes_ = model().RssBytes();
   }
+  // The peak is between the last event and this one: the model is at it now.
   if (!has_peak_ && now_us() <= peak_us_ && peak_us_ < time_us) TakePeak();
 }
 
@@ -139,6 +145,7 @@ void ThreadTotals::Add(const ThreadTotals& other) {
 
 void ThreadReplay::FoldRenamed() {
   for (uint32_t id = 1; id < threads_.size(); ++id) {
+    // A renamed thread is one row, under its last name.
     const uint32_t latest = index().LatestThread(id);
     if (latest == id || latest >= threads_.size()) continue;
     threads_[latest].Add(threads_[id]);
@@ -160,6 +167,7 @@ void ThreadReplay::FindTopLines() {
   for (uint32_t id = 0; id < threads_.size(); ++id) {
     TopLines::Top top = came.Of(id);
     const TopLines::Top gone = went.Of(id);
+    // The line that released most replaces a line without code.
     if (!top.has_code && gone.has_code && gone.bytes > top.bytes) top = gone;
     threads_[id].top_stack = top.stack;
   }
@@ -177,6 +185,7 @@ int64_t ThreadReplay::unattributed_bytes() const {
   for (size_t id = 1; id < threads_.size(); ++id) {
     by_threads += threads_[id].net_bytes();
   }
+  // Wraps correctly if RSS fell.
   const uint64_t from = begin_rss_bytes_.value_or(header().first_rss_bytes());
   const uint64_t to = end_rss_bytes_.value_or(model().RssBytes());
   return static_cast<int64_t>(to - from) - by_threads;

@@ -18,6 +18,7 @@ inline bool FileMatches(const std::string& pattern, const std::string& file) {
          fnmatch(absl::StrCat("*/", pattern).c_str(), file.c_str(), 0) == 0;
 }
 
+// Whether it matches any of the patterns.
 inline bool FileMatchesAny(const std::vector<std::string>& patterns,
                            const std::string& file) {
   return std::any_of(patterns.begin(), patterns.end(),

@@ -14,6 +14,7 @@ namespace pymemrun {
 // microseconds ("18446744073709.551615"), fit.
 inline constexpr size_t kMaxNumberWidth = 24;
 
+// The digits of a number, with its sign.
 inline char* WriteDecimal(uint64_t value, char* out) {
   return std::to_chars(out, out + kMaxNumberWidth, value).ptr;
 }

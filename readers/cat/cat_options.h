@@ -17,8 +17,10 @@
 
 namespace pymemrun {
 
+// The parsed options of pymemcat. Times and filters are in `filter`.
 struct CatOptions {
   enum class Format { kText, kCsv, kJsonl, kRaw, kSummary };
+  // Each file of a merge takes a thread.
   static constexpr size_t kMaxFiles = 256;
 
   std::vector<std::string> files;

@@ -21,6 +21,7 @@ namespace pymemrun {
 // at most the product of both lengths.
 bool GlobMatches(absl::string_view pattern, absl::string_view text);
 
+// The filters of one pymemcat command, which apply to all of its files.
 struct FilterOptions {
   static constexpr uint32_t kMarkBit = 1u << 5;  // in `kinds`
   static constexpr uint32_t kPageBit = 1u << 6;

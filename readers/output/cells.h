@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// Times as numbers for machines.
 inline double SecondsOfUs(uint64_t us) { return static_cast<double>(us) / 1e6; }
 inline double SecondsOfNanos(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;

@@ -20,6 +20,7 @@ namespace pymemrun {
 // output is dropped, and status() is the failure.
 class OutputBuffer {
  public:
+  // Bytes that are collected before a write.
   static constexpr size_t kCapacity = 256 * 1024;
 
   explicit OutputBuffer(ByteSink* sink, Terminal terminal = {})

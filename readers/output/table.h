@@ -27,6 +27,7 @@ using Cell = std::variant<std::monostate, std::string, int64_t, uint64_t,
 // first column in text.
 enum class CellLook { kPlain, kBytes, kShare, kName, kKey };
 
+// Rows of cells below headings. Reports build one, and PrintTable() prints it.
 struct Table {
   struct Heading {
     std::string name;   // as in CSV and JSON

@@ -22,6 +22,7 @@ template <typename Row>
 class TableColumns {
  public:
   using CellOf = std::function<Cell(const Row&)>;
+  // A heading, and the function that makes its cells.
   struct Column {
     Column(std::string name, std::string title, CellLook look, CellOf cell)
         : heading{std::move(name), std::move(title), look},

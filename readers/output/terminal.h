@@ -15,6 +15,7 @@ enum class ColorMode { kAuto, kAlways, kNever };
 // The default is for output that is not a terminal, such as scripts read: lines
 // of any length, whole paths, no colours.
 struct Terminal {
+  // The width if it is unknown, and the least that is used.
   static constexpr size_t kUsualColumns = 80;
   static constexpr size_t kFewestColumns = 40;
 

@@ -17,6 +17,7 @@
 
 namespace pymemrun {
 
+// The values of --by: what places are.
 enum class GroupBy {
   kLine,         // of the user's own code, whatever library it called
   kWorkLine,     // the same, but imports are one place
@@ -90,6 +91,7 @@ inline constexpr absl::string_view kYourCode = "<your code>";
 // kWorkLine: memory for importing modules.
 inline constexpr absl::string_view kImports = "<imports>";
 
+// A place that is only a name.
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }
 // REQUIRES: `by` is kLine, kLibraryLine, kFunction, kFile or kPackage.
 Place PlaceOf(GroupBy by, const SourceLocation& where);

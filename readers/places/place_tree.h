@@ -32,6 +32,7 @@ struct TreeMeasure {
 // index, and the names of other places, must outlive it.
 class PlaceTree {
  public:
+  // A frame of the tree, or a named part of it.
   struct Node {
     uint32_t parent = 0;  // 0: it is an outermost frame
     uint32_t depth = 0;

@@ -14,6 +14,7 @@ namespace pymemrun {
 // Not thread safe. The index must outlive it.
 class StackFrames {
  public:
+  // A distinct frame: a line of a function.
   struct Frame {
     Place place;                 // grouped by line
     absl::string_view qualname;  // the function's, with its classes

@@ -22,6 +22,7 @@ struct SortOrder {
   std::optional<bool> rises;  // none: as usual for the column's values
 };
 
+// The options that choose and sort the places of a table.
 struct TableView {
   // A column by its name in CSV or text, with ":asc" or ":desc" for another
   // direction than sizes down and names up. Empty: keep the order.

@@ -12,6 +12,7 @@ namespace pymemrun {
 struct TimeRange {
   uint64_t begin_ns = 0, end_ns = ~uint64_t{0};
 
+  // The largest time in microseconds whose nanoseconds fit into 64 bits.
   static constexpr uint64_t kMostMicros = ~uint64_t{0} / 1000;
 
   static TimeRange OfMicros(uint64_t from_us, uint64_t to_us) {

@@ -24,10 +24,12 @@ struct EventKinds {
   bool calls = false, marks = false, pages = false, heap = false, gil = false;
 };
 
+// A heap event, and how many of its kind it stands for.
 struct WeighedHeapEvent {
   HeapEvent event;
   double weight;  // of an allocation
 };
+// A mark of the program. Ids are those of the run file.
 struct MarkEvent {
   uint64_t time_us, rss_bytes;
   uint32_t thread;

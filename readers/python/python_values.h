@@ -32,6 +32,7 @@ class PythonTexts {
   absl::flat_hash_map<absl::string_view, pybind11::str> made_;
 };
 
+// A value as a Python object, for RecordType::Make().
 inline pybind11::object PythonObject(pybind11::object object) { return object; }
 template <typename Number>
 requires std::is_arithmetic_v<Number> pybind11::object PythonObject(
@@ -61,6 +62,7 @@ class RecordType {
 // A class of _records.py.
 pybind11::object RecordClass(const char* name);
 
+// Seconds for Python code.
 double Seconds(uint64_t time_us);
 
 // The frames of a stack as Frame records, outermost first, as many as the

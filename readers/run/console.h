@@ -39,6 +39,7 @@ int SayResult(const Console& console, absl::string_view name,
 // few, and the number of the others. The console must outlive it.
 class DamageTeller {
  public:
+  // The most damages that are printed one by one.
   static constexpr int kMaxSaid = 3;
   DamageTeller(const Console* console, std::string name)
       : console_(console), name_(std::move(name)) {}

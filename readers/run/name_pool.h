@@ -20,6 +20,7 @@ class NamePool {
   // and marked as cut. Once the budget is used up, every new name is kNoRoom.
   absl::string_view Keep(absl::string_view name);
 
+  // The longest name, and what a name becomes that does not fit.
   static constexpr size_t kMaxNameBytes = 64 * 1024;
   static constexpr absl::string_view kNoRoom = "<name not kept>";
 

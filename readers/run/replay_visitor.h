@@ -36,6 +36,7 @@ class IndexingVisitor : public RecordVisitor {
 // Keeps the run's definitions. Not thread safe.
 class ReplayVisitor : public IndexingVisitor {
  public:
+  // A time after every event: the end of the run.
   static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
 
   void OnDamage(const StreamReader::Damage& damage) override {

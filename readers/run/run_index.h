@@ -38,6 +38,7 @@ absl::string_view WhatName(What what);
 // without a definition likewise.
 class RunIndex {
  public:
+  // Bounds of memory. A program with more definitions than these is unusual.
   struct Limits {
     size_t codes = 1 << 20;
     size_t sites = 1 << 21;

@@ -79,6 +79,7 @@ Table CurvesTable(const Curves& curves);
 std::vector<uint64_t> EvenMoments(uint64_t from_us, uint64_t to_us,
                                   uint64_t peak_us);
 
+// A reading of some value at a time.
 struct TimedValue {
   uint64_t time_us = 0;
   double value = 0;

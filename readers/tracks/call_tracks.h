@@ -26,6 +26,7 @@ namespace pymemrun {
 class CallTracks final : public ReplayVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
+  // Bounds of memory: calls that are kept, and calls in progress.
   static constexpr size_t kMaxEnded = size_t{1} << 20;
   static constexpr size_t kMaxOpen = size_t{1} << 20;
 

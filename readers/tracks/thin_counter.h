@@ -12,6 +12,7 @@ namespace pymemrun {
 // differ from the value before. The sink must outlive it. Not thread safe.
 class ThinCounter {
  public:
+  // The resolution: viewers do not show shorter times.
   static constexpr uint64_t kStepUs = 1000;
 
   ThinCounter(uint32_t counter, TrackSink* sink)

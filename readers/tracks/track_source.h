@@ -18,6 +18,7 @@
 
 namespace pymemrun {
 
+// What the sources add.
 struct SourceOptions {
   // Shorter slices are left out.
   uint64_t min_us = 0;
@@ -62,6 +63,7 @@ class ReadOnce final : public TrackSource {
 std::vector<std::unique_ptr<TrackSource>> AllSources(
     const SourceOptions& options);
 
+// One source for each kind of record.
 std::unique_ptr<TrackSource> NewProcessSource();
 std::unique_ptr<TrackSource> NewCallSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewGilSource(const SourceOptions& options);
@@ -75,6 +77,7 @@ std::unique_ptr<TrackSource> NewGrowthSource(const SourceOptions& options);
 inline constexpr absl::string_view kRssCounter = "RSS";
 inline constexpr absl::string_view kHwmCounter = "highest RSS (VmHWM)";
 
+// A thread that holds the GIL, and one that waits for it.
 inline constexpr absl::string_view kHoldsColor = "#116329";
 inline constexpr absl::string_view kGilWaitColor = "#8b1a1a";
 

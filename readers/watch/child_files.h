@@ -14,6 +14,7 @@ namespace pymemrun {
 // Children of `run.pb` have files named `run.PID.pb`. Not thread safe.
 class ChildFiles {
  public:
+  // The most child processes that are shown.
   static constexpr size_t kMostChildren = 1000;
 
   explicit ChildFiles(const std::string& run_path);

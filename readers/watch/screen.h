@@ -16,6 +16,7 @@ namespace pymemrun {
 // At most one may exist at a time. Not thread safe.
 class Screen {
  public:
+  // What Key() returns if no key was pressed.
   static constexpr int kNoKey = -1;
 
   // Returns null if descriptor 0 or `out_fd` is not a terminal, or its type is

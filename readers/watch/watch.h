@@ -9,6 +9,7 @@
 
 namespace pymemrun {
 
+// What to watch, and how.
 struct WatchRequest {
   std::string path;
   bool once = false;  // print the current state as plain lines

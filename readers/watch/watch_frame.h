@@ -12,12 +12,14 @@ namespace pymemrun {
 // Columns for the scale to the left of the curve.
 inline constexpr size_t kScaleColumns = 10;
 
+// The state of a run at one moment, ready to be laid out.
 struct WatchFrame {
   // Bytes of a line of code or a thread, and their change.
   struct Amount {
     std::string name;
     double bytes = 0, change_bytes = 0;
   };
+  // A child process, from its own run file.
   struct Child {
     uint32_t pid = 0;
     std::string script;
@@ -40,6 +42,7 @@ struct WatchFrame {
   bool frozen = false;
 };
 
+// A line of the screen and how it is drawn.
 struct WatchLine {
   enum Look { kPlain, kStrong, kSoft, kCurve };
   std::string text;  // safe to print on a terminal

@@ -20,6 +20,7 @@ namespace pymemrun {
 // joined. Not thread safe.
 class RssCurve {
  public:
+  // With more steps, two neighbouring steps become one.
   static constexpr size_t kMostSteps = 1024;
 
   void Add(uint64_t time_us, uint64_t rss_bytes);

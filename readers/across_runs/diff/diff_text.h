@@ -14,6 +14,7 @@
 
 namespace pymemrun {
 
+// How PrintDiff() prints.
 struct DiffOptions {
   GroupBy by = GroupBy::kLine;
   bool stacks = false;
@@ -28,6 +29,7 @@ struct DiffOptions {
 absl::Status PrintDiff(const RunSide& before, const RunSide& after,
                        const DiffOptions& options, OutputBuffer* output);
 
+// Formats of tools that track a program's figures over time.
 enum class FiguresFormat {
   kBencher,          // Bencher Metric Format
   kSmallerIsBetter,  // github-action-benchmark's customSmallerIsBetter

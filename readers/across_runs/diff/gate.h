@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// A parsed limit of --fail-if.
 struct Limit {
   std::string text;  // as the user wrote it
   Total total = Total::kPeak;
@@ -22,6 +23,8 @@ struct Limit {
 // Parses "peak>+5%", "heap>+1MiB", "time>+0.5s", "peak>512MiB".
 absl::StatusOr<Limit> ParseLimit(absl::string_view text);
 
+// The result of judging a run by its limits. No breaches and nothing unknown:
+// it passed.
 struct Verdict {
   std::vector<std::string> breaches;  // a line each
   std::vector<std::string> unknown;   // limits that cannot be judged, likewise

@@ -30,6 +30,7 @@ double ErrorsBeyondChance(size_t places);
 // REQUIRES: both figures are known.
 Change ChangeOf(const Figure& before, const Figure& after);
 
+// A place or a frame that differs. Names live as long as both sides.
 struct DiffRow {
   MatchedPlace place;
   Change change;

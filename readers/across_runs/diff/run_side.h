@@ -33,6 +33,7 @@ inline constexpr size_t kTotals = 6;
 absl::string_view TotalName(Total total);
 inline bool IsTime(Total total) { return total >= Total::kTime; }
 
+// A figure with its variance; 0 variance: exact.
 struct Figure {
   bool is_known = false;
   double value = 0, variance = 0;
@@ -49,6 +50,7 @@ inline constexpr size_t kHoldings = 4;
 // "heap", "heap-end", "resident", "growth".
 absl::string_view HoldingName(Holding holding);
 
+// Bytes that a place holds at a moment, with their variance.
 struct HeldBytes {
   Place place;  // names are kept by the RunSide
   double bytes = 0, variance = 0;
@@ -60,6 +62,7 @@ struct HeldNode {
   double self_bytes = 0, self_variance = 0;
 };
 
+// What RunSide::Read() reads besides the totals.
 struct RunSideOptions {
   GroupBy by = GroupBy::kLine;  // kind of places; with `stacks` of frames
   bool stacks = false;

@@ -26,6 +26,7 @@ struct MemoryReading {
 // that differ little from the one before are left out. Not thread safe.
 class MemoryCurve {
  public:
+  // With more readings, those that differ least are left out.
   static constexpr size_t kMaxReadings = size_t{1} << 16;
 
   void Add(const MemoryReading& reading);

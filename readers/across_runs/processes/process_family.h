@@ -10,6 +10,7 @@
 
 namespace pymemrun {
 
+// A process, and its place in the tree of processes.
 struct FamilyMember {
   ProcessRun run;
   size_t depth = 0;  // 0: its parent's file is missing

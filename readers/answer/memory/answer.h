@@ -33,6 +33,7 @@ struct GrowingLine {
   GrowthFit fit;  // its error includes that of samples
 };
 
+// The summary of a run. Owns the replays that keep the names of places.
 struct Answer {
   RunFacts facts;
   double peak_bytes = 0;  // the highest known RSS

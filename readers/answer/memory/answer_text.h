@@ -23,6 +23,7 @@ struct NextCommand {
   std::string what;
 };
 
+// How AnswerText() prints.
 struct AnswerTextOptions {
   Terminal terminal;   // without a width: 80 columns
   size_t lines = 6;    // number of lines of code listed

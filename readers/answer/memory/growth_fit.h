@@ -9,6 +9,7 @@
 
 namespace pymemrun {
 
+// A fitted line, at the end of a run.
 struct GrowthFit {
   double gained_bytes = 0;  // along the fitted line, during `span_us`
   uint64_t span_us = 0;     // ends with the run

@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// How WriteTrace() writes. Slices shorter than `min_us` are left out.
 struct TraceOptions {
   bool as_json = false;  // Chrome's format; false: Perfetto's
   uint64_t min_us = 1000;

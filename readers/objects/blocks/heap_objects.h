@@ -12,6 +12,7 @@
 
 namespace pymemrun {
 
+// What ShowHeapObjects() shows.
 struct HeapObjectsOptions {
   // A dump's path; "last": the last dump in the run file's folder; empty: not
   // requested.

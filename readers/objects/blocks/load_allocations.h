@@ -19,6 +19,7 @@ std::string RunFileOf(const std::string& dump_path);
 // The last dump in the folder of this run file; empty: none.
 std::string LastDumpOf(const std::string& run_path);
 
+// The result of LoadAllocations().
 struct AllocationsRead {
   // Fails with the reason why allocations are unknown; `allocations` is then
   // null.

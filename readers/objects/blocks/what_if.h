@@ -12,6 +12,7 @@
 
 namespace pymemrun {
 
+// What freeing some objects would change. Bytes are 0 if they are unknown.
 struct WhatIf {
   uint64_t objects = 0;
   uint64_t object_bytes = 0;  // ObjectBatch.size_bytes

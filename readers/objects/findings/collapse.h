@@ -9,6 +9,7 @@
 
 namespace pymemrun {
 
+// The result of CollapseInstanceDicts().
 struct Collapsed {
   std::unique_ptr<ObjectGraph> graph;
   uint64_t dicts = 0;  // number of folded dictionaries

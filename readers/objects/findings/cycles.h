@@ -26,6 +26,7 @@ struct CycleGroup {
   uint64_t hanging_objects = 0, hanging_bytes = 0;
 };
 
+// Everything that only cycles keep alive.
 struct Cycles {
   std::vector<Cycle> cycles;       // largest first
   std::vector<CycleGroup> groups;  // most bytes first

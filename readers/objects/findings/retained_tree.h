@@ -13,6 +13,7 @@ namespace pymemrun {
 inline constexpr uint32_t kNoEdge = ~uint32_t{0};
 inline constexpr uint32_t kManyTypes = ~uint32_t{0};
 
+// A box of a treemap: one object, or several small ones of the same parent.
 struct RetainedItem {
   NodeId node = kNoNode;  // kNoNode: small children of `parent` together
   uint32_t type = 0;      // of all its objects; or kManyTypes
@@ -23,6 +24,7 @@ struct RetainedItem {
   uint64_t objects = 1;  // number, without those they dominate
 };
 
+// Where LargestRetained() stops.
 struct RetainedLimits {
   size_t most_items = 1500;
   uint32_t most_levels = 12;

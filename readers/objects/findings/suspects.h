@@ -10,6 +10,7 @@
 
 namespace pymemrun {
 
+// An object or a group that may be a leak.
 struct Suspect {
   // The object; for a group, a typical one by bytes.
   NodeId node;

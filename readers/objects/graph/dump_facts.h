@@ -14,6 +14,7 @@ namespace pymemrun {
 
 // Number of a node. Numbers are dense, even if damage removed nodes.
 using NodeId = uint32_t;
+// No node; and the node that stands for all roots.
 inline constexpr NodeId kNoNode = ~NodeId{0};
 inline constexpr NodeId kRootNode = 0;
 

@@ -123,6 +123,7 @@ struct BesideBlocks {
 
 // Not thread safe while it is being filled.
 struct GraphArrays {
+  // Marks a size that does not fit into 32 bits.
   static constexpr uint32_t kLargeSize = ~uint32_t{0};
   static constexpr uint32_t kDetailsStep = 32;
 

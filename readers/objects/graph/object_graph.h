@@ -38,6 +38,7 @@ struct NodeAllocation {
   bool is_sure = true;
 };
 
+// The allocations of a dump's objects, from its run file.
 class NodeAllocations {
  public:
   virtual ~NodeAllocations() = default;

@@ -16,6 +16,7 @@
 
 namespace pymemrun {
 
+// Identifies a dump without reading all of it.
 struct DumpStamp {
   uint64_t size_bytes = 0;
   uint32_t crc = 0;

@@ -8,6 +8,7 @@
 
 namespace pymemrun {
 
+// The words of a flame graph.
 struct FlameTexts {
   std::string title;
   std::string subtitle;

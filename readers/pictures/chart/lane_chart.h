@@ -23,20 +23,24 @@ struct LaneChart {
     uint32_t first = 0, last = 0, color = 0;
     bool faint = false;  // it takes less than half of that time
   };
+  // Memory added in some columns; its height is a share of the lane's.
   struct Bar {
     uint32_t column = 0, columns = 1, color = 0;
     double height = 0;  // 0 to 1
   };
+  // A row of the chart: a thread, or what belongs to one.
   struct Lane {
     std::string label, detail;
     bool beside = false;        // it belongs to the lane above
     std::vector<Piece> pieces;  // by time
     std::vector<Bar> bars;      // by time
   };
+  // A labelled moment on the time axis.
   struct Mark {
     double seconds = 0;
     std::string text;
   };
+  // An entry of the legend.
   struct Key {
     uint32_t color = 0;
     std::string label, detail;
@@ -54,6 +58,7 @@ struct LaneChart {
   std::vector<Key> keys;  // the legend
 };
 
+// Prints the whole SVG.
 void PrintSvg(const LaneChart& chart, OutputBuffer* output);
 
 }  // namespace pymemrun

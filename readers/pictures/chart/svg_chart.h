@@ -17,6 +17,7 @@ namespace pymemrun {
 
 // Texts may be any bytes: printing escapes them.
 struct TimeChart {
+  // An area of the stack.
   struct Layer {
     std::string label;          // the whole text, in the tooltip
     std::string shown;          // in the legend, if it is shorter
@@ -24,12 +25,14 @@ struct TimeChart {
     std::string color;          // "#4e79a7"
     std::vector<double> bytes;  // at each moment; not negative
   };
+  // A curve above the areas.
   struct Line {
     std::string label, detail;  // in the legend
     std::vector<double> bytes;  // at each moment; may be negative
     std::string color = std::string(kInk);
     std::string dashes;  // in SVG's notation
   };
+  // A point with a label.
   struct Mark {
     std::string text;  // beside the point; or its number
     double seconds = 0, bytes = 0;
@@ -61,6 +64,7 @@ std::string PeakText(double bytes);
 // Colours for `count` layers that are easy to distinguish.
 std::vector<std::string> LayerColors(size_t count);
 
+// Prints the whole SVG.
 void PrintSvg(const TimeChart& chart, OutputBuffer* output);
 
 }  // namespace pymemrun

@@ -12,6 +12,7 @@
 
 namespace pymemrun {
 
+// Colours of text; GitHub's dark and muted ones.
 inline constexpr absl::string_view kInk = "#24292f", kSoft = "#57606a";
 
 // Positions and sizes, in units of the picture.

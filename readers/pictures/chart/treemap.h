@@ -13,6 +13,7 @@ namespace pymemrun {
 
 // Texts may be any bytes: printing escapes them.
 struct Treemap {
+  // A node of the tree.
   struct Box {
     std::string label;
     std::string detail;   // before the label: "29.4 MiB"
@@ -21,6 +22,7 @@ struct Treemap {
     uint32_t group = 0;   // index into `groups`
     double weight = 0;    // at least the sum of its children's weights
   };
+  // Boxes of one colour, in the legend.
   struct Group {
     std::string label, color;
   };
@@ -29,6 +31,7 @@ struct Treemap {
   std::vector<Group> groups;
 };
 
+// A rectangle, in units of the picture.
 struct TreemapArea {
   double x = 0, y = 0, width = 0, height = 0;
 };
@@ -38,6 +41,7 @@ struct TreemapArea {
 // that would be too small to see, and all boxes within them, have no area.
 std::vector<TreemapArea> LayOut(const Treemap& map, const TreemapArea& whole);
 
+// Prints the whole SVG.
 void PrintTreemap(const Treemap& map, OutputBuffer* output);
 
 }  // namespace pymemrun

@@ -49,6 +49,7 @@ class LaneLevels final : public TrackSink {
     uint32_t column, name;
     double bytes;
   };
+  // A thread, or a track below one or below the process.
   struct Lane {
     std::string name;
     uint32_t of_lane = 0;  // number of the thread's lane; 0: not below a thread
@@ -72,6 +73,7 @@ class LaneLevels final : public TrackSink {
     uint64_t busy_us = 0;
     double grown_bytes = 0;
   };
+  // A mark or a pause: an event without a duration.
   struct InstantAt {
     uint64_t time_us = 0;
     std::string text;

@@ -17,6 +17,7 @@
 
 namespace pymemrun {
 
+// The options that choose calls.
 struct CallChoice {
   std::string thread;  // see ThreadFilter
   TableView view;      // limits the files of the functions

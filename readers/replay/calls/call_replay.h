@@ -83,6 +83,7 @@ class CallReplay : public ReplayVisitor {
 // Finds the calls that are peaks. Not thread safe.
 class PeakReplay final : public CallReplay {
  public:
+  // The most calls that may be peaks.
   static constexpr size_t kMaxCalls = size_t{1} << 20;
 
   // `choice` must outlive it.

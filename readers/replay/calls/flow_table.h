@@ -14,6 +14,7 @@
 
 namespace pymemrun {
 
+// Sums over the calls of one function.
 struct FlowTotals {
   // Modulo 2^64. Of recursive calls only the outermost one counts.
   uint64_t growth_bytes = 0;

@@ -43,6 +43,7 @@
 
 namespace pymemrun {
 
+// Sums over rows: growth and shrinkage are kept apart, in bytes.
 struct RssTotals {
   uint64_t growth_bytes = 0;
   uint64_t shrinkage_bytes = 0;

@@ -18,6 +18,7 @@ namespace pymemrun {
 // three errors of this are four and a half of the sum.
 double VarianceOfGain(double came, double went);
 
+// What HeapHistoryReplay records, and when. Times are those of the run.
 struct HeapHistoryOptions {
   GroupBy by = GroupBy::kLine;
   uint64_t interval_us = 0;            // 0: to be chosen

@@ -26,12 +26,14 @@ struct MovedPart {
 // Memory: some 40 bytes for each part and 40 for each mapping.
 class HeapMappings {
  public:
+  // What one call mapped.
   struct Mapping {
     uint32_t source;
     uint32_t rate;        // HeapWeights number of the rates...
     uint64_t rate_bytes;  // ...and the size with which it was recorded
     uint64_t left_bytes;  // of all its parts
   };
+  // A range of a mapping that is still mapped. Its start is the key.
   struct Part {
     uint64_t end;  // the first address above it
     uint32_t mapping;

@@ -36,10 +36,13 @@ namespace pymemrun {
 // Not thread safe.
 class HeapModel {
  public:
+  // The most live blocks and sources. What exceeds them is counted in
+  // not_kept().
   struct Limits {
     size_t blocks = size_t{1} << 26;
     size_t sources = size_t{1} << 22;
   };
+  // A live block: 16 bytes.
   struct Block {
     uint32_t source;
     // The thread's allocation number, modulo 2^32, or the step.

@@ -10,6 +10,7 @@
 
 namespace pymemrun {
 
+// How HeapTree() builds a tree.
 struct HeapTreeOptions {
   // Trees start with the innermost frames; callers are below them.
   bool inverted = false;

@@ -15,6 +15,7 @@ namespace pymemrun {
 
 // Sums of blocks by place.
 struct HeapRows {
+  // The sums of a place, or of what has no place.
   struct Row {
     Place place;  // names live as long as the replays and the maker
     HeapSums sums;
@@ -67,6 +68,7 @@ HeapRowsMaker::Keep OfThreads(ThreadFilter* threads);
 // Most bytes first; changes by the largest amount in either direction.
 void SortByBytes(std::vector<HeapRows::Row>* places);
 
+// How HeapTable() makes the table.
 struct HeapTableOptions {
   GroupBy by = GroupBy::kLine;
   uint64_t limit = 0;         // of places; 0: all

@@ -20,6 +20,7 @@ namespace pymemrun {
 // Memory: some 40 bytes for each arena.
 class PythonArenas {
  public:
+  // An arena as far as its address is certain.
   struct Arena {
     uint64_t begin, end;  // of its pools, in bytes
     uint64_t pool_bytes;

@@ -12,6 +12,7 @@
 
 namespace pymemrun {
 
+// The moment in its parsed form. Find it in a run by RunMoments::Find().
 struct Moment {
   enum Kind {
     kPeak,      // the highest RSS

@@ -57,6 +57,8 @@ inline GapMiddle WithoutNear(const PageGap& gap, uint64_t block,
   return rest;
 }
 
+// A huge page on x86-64, and what the kernel maps around a fault in a file
+// (fault_around_bytes, 64 KiB).
 inline constexpr uint64_t kHugeBytes = 2 << 20;
 inline constexpr uint64_t kAroundBytes = 64 << 10;
 

@@ -20,6 +20,7 @@ namespace pymemrun {
 class PageMap {
  public:
   using Run = PageRun;
+  // Page numbers; `end` is excluded.
   struct Range {
     uint64_t begin, end;
   };

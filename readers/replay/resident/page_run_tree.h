@@ -49,8 +49,11 @@ std::vector<PageRun>::iterator FirstRunAbove(std::vector<PageRun>* runs,
 // thread safe.
 class PageRunTree {
  public:
+  // The most runs of a node. A larger node saves pointers, a smaller one
+  // copying.
   static constexpr size_t kNodeRuns = 32;
   static constexpr uint64_t kKeep = UINT64_MAX;
+  // What is known of many runs without visiting them.
   struct Sums {
     uint64_t pages = 0;
     uint64_t oldest = kKeep;      // the least came_us; kKeep: no run
@@ -60,6 +63,7 @@ class PageRunTree {
 
     void Add(const Sums& other);
   };
+  // Its runs, and all runs of its subtree.
   struct Node {
     std::vector<PageRun> runs;  // never empty; out of date until Push()
     Node *left = nullptr, *right = nullptr;
@@ -74,6 +78,7 @@ class PageRunTree {
     uint64_t shift = 0, came_us = kKeep;
     bool aged = false;  // set together with came_us
   };
+  // The result of a split; null: nothing on that side.
   struct Halves {
     Node *left, *right;
   };

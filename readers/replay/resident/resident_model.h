@@ -47,6 +47,7 @@ namespace pymemrun {
 // Not thread safe.
 class ResidentModel {
  public:
+  // Bounds of memory and time, whatever a file holds.
   struct Limits {
     size_t runs = PageMap::kMaxRuns;
     size_t owners = size_t{1} << 22;

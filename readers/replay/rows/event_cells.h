@@ -10,6 +10,7 @@
 
 namespace pymemrun {
 
+// What the shared cells need of an event.
 struct EventFacts {
   absl::string_view context;  // the text of kContext
   absl::string_view what;

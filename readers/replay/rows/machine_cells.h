@@ -18,6 +18,7 @@ namespace pymemrun {
 // `Style` is the class derived from it; it adds TextCell() and EmptyCell().
 template <typename Style>
 struct MachineCells {
+  // A mark's label is in the column of functions.
   static constexpr Column kMarkLabel = Column::kFunction;
 
   void NumberCell(Column, uint64_t value, std::string* out) const {

@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// Whether the row was logged, or is the context of a logged one.
 inline RowContext ContextOf(const RunView& run, const Row& row) {
   if (!run.with_context) return RowContext::kNone;
   return row.context ? RowContext::kPrevious : RowContext::kNext;

@@ -17,6 +17,7 @@
 namespace pymemrun {
 
 template <typename Style>
+// Not thread safe. The output must outlive it.
 class PlanWriter final : public RowWriter {
  public:
   // `adds_thread`: adds kThread after kClock when a second thread appears.

@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// The columns of all formats. Their order groups the kinds of rows below.
 enum class Column : uint8_t {
   kEvent,
   kDevent,

@@ -33,6 +33,7 @@ namespace pymemrun {
 
 enum class RowContext : uint8_t { kNone, kNext, kPrevious };
 
+// One step of a row: a cached text, a number, or text that is always the same.
 struct RowStep {
   enum Kind : uint8_t {
     kSite,
@@ -53,6 +54,7 @@ struct RowStep {
   TextCache cache;
 };
 
+// The kind of step that a column needs.
 inline RowStep::Kind StepKindOf(Column column) {
   switch (column) {
     case Column::kWhat:

@@ -60,6 +60,7 @@ struct RunView {
 // failure.
 class RowWriter {
  public:
+  // How rows are printed. Not every format has every option.
   struct Options {
     std::vector<Column> columns;  // empty: the format's own
     bool with_header = true;

@@ -15,6 +15,7 @@ namespace pymemrun {
 // dropped. Ids above kMaxId are rendered every time. Not thread safe.
 class TextCache {
  public:
+  // Bytes of texts for all slots together.
   static constexpr size_t kMaxBytes = 8 << 20;
   static constexpr uint32_t kMaxId = 1 << 18;
 

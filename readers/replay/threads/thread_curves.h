@@ -21,6 +21,7 @@ struct HighPoint {
   uint32_t stack = 0;  // that added the last of it; 0: unknown
 };
 
+// The result: a series for each chosen thread, and its highest point.
 struct ThreadCurves {
   Curves curves;  // without the total; places are labels of threads
   std::vector<HighPoint> highs;  // of each series that was chosen

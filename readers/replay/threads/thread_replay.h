@@ -20,6 +20,7 @@
 
 namespace pymemrun {
 
+// Sums of one thread. Bytes count pages by their weight.
 struct ThreadTotals {
   uint64_t growth_bytes = 0;
   uint64_t shrinkage_bytes = 0;

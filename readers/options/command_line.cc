@@ -36,8 +36,8 @@ std::string LastWord(const std::string& text) {
   return text.substr(text.rfind(' ') + 1);
 }
 
-// Of words without an option that of the last one: "SELECT" of "FILE...
-// SELECT".
+// The name of an option, or the last word of a positional one: "SELECT" of
+// "FILE... SELECT".
 std::string NameOf(const CLI::Option& option) {
   const std::string& words = option.get_option_text();
   const bool is_last = option.get_positional() && !option.results().empty() &&

@@ -26,7 +26,7 @@ std::string NameOf(const CLI::Option& option, bool words) {
   std::string type = option.get_type_name();
   type.resize(std::min(type.find(':'), type.size()));  // rules stand behind it
   const std::string name = absl::StrJoin(names, ", ");
-  // Of more words than a line holds the meaning tells.
+  // If the words do not fit a line, the meaning lists them.
   const bool has_words = type.find('|') != std::string::npos &&
                          2 + name.size() + 1 + type.size() <= kWidth;
   const std::string value =

@@ -28,8 +28,8 @@ bool DrawsPicture(const ReportCommand& command) {
   return command.NotForTerminal() == kPictures;
 }
 
-// Of a picture that has no name: "run.flame.svg" of run.pb, in the folder where
-// the user is.
+// The name of a picture without one: "run.flame.svg" for run.pb, in the current
+// folder.
 std::string PictureName(const ReportCommand& command) {
   const FileOptions& files = command.files();
   std::string name = files.paths.empty() ? "" : files.paths[0];

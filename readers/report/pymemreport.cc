@@ -18,7 +18,8 @@
 namespace pymemrun {
 namespace {
 
-// So many begin the first screen; it only names the others.
+// The number of commands that the first screen describes; it only names the
+// others.
 constexpr size_t kUsualCommands = 12;
 // The FILE of no words at all: what pymemrun writes.
 constexpr char kUsualFile[] = "run.pb";

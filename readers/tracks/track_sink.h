@@ -31,7 +31,7 @@ struct SliceEnd {
   bool is_cut = false;       // its end was not recorded
   // Time for which it was interrupted; when is unknown.
   uint64_t let_go_us = 0;
-  // Of time on a CPU, mostly without the GIL: the part with the GIL.
+  // The part with the GIL, of time on a CPU that is mostly without it.
   uint64_t had_gil_us = 0;
   // By the scheduler's count: the time for which a CPU ran the thread, and for
   // which it waited for one.

@@ -149,7 +149,7 @@ class HeapCommand final : public ReportCommand {
   bool inverted_ = false, leaks_ = false;
   HeapObjectsOptions objects_;
   bool reserved_ = false;   // what C code has mapped, instead of blocks
-  uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
+  uint32_t temporary_ = 0;  // freed before this many allocations; 0: all blocks
   PlaceOptions table_;
   StackOptions stacks_;
 };

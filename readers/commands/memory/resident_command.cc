@@ -34,14 +34,14 @@ class ResidentCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  // Of the heap's tree where there is a `heap`.
+  // Prints the heap's tree if there is a `heap`.
   void PrintStacks(const ResidentReplay& replay, const HeapReplay* heap,
                    ThreadFilter* threads, OutputBuffer* output) const;
 
   Moment at_;
   GroupBy by_ = GroupBy::kLine;
-  // Pages are charged to the blocks in them; nothing: where nobody saw who
-  // touched them.
+  // Whether pages are charged to the blocks in them; none: if no faults were
+  // recorded.
   std::optional<bool> by_blocks_;
   PlaceOptions table_;
   StackOptions stacks_;

@@ -135,7 +135,7 @@ void DrawDominators(NodeId top, ObjectAnalysis* analysis,
   PrintTreemap(map, output);
 }
 
-// Of one object so many below it are listed.
+// The most children of one object that are listed.
 constexpr size_t kMostChildren = 10;
 
 class DominatorsCommand final : public ObjectsCommand {

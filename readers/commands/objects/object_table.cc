@@ -72,7 +72,7 @@ std::string ObjectSentence(ObjectAnalysis* analysis, NodeId node) {
 
 namespace {
 
-// Of the objects of a type.
+// Sums over the objects of a type.
 struct TypeSums {
   uint32_t type = 0;
   uint64_t objects = 0, bytes = 0, largest_bytes = 0;

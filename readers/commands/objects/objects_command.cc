@@ -93,7 +93,7 @@ bool ObjectsCommand::Join(const std::string& path, bool is_needed,
 void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   ShowBehind("FILE", app);
-  // So many, so that what follows is the object.
+  // The exact number of FILEs, so that the next word is the object.
   app->add_option(
          "FILE", files_.paths,
          "A dump of the object graph; a folder stands for the dumps in "

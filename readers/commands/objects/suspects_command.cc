@@ -105,7 +105,8 @@ std::string SuspectsCommand::SureAllocation(const ObjectGraph& graph,
              : AllocationText(graph, node, "   ", kMostFrames);
 }
 
-// Of what was resident then, without tracing itself, what no object explains.
+// The resident memory at the dump, without tracing's own, that no object
+// explains.
 std::string SuspectsCommand::RestText(const ObjectGraph& graph) const {
   const uint64_t resident = graph.facts().begin.rss_bytes();
   const uint64_t rss = resident - std::min(resident, own_bytes_);

@@ -102,7 +102,7 @@ class GilCommand final : public ReportCommand {
   std::optional<GilRows> rows_;
   std::string thread_;
   RangeOptions range_;
-  // Of --off alone.
+  // Only for --off.
   bool off_ = false, svg_ = false, collapsed_ = false, sleeps_ = false;
   OffGilTree::Options stacks_;
 };
@@ -180,7 +180,7 @@ std::string GilCommand::Problem() const {
              : "";
 }
 
-// Of two stacks a table would leave nothing to read.
+// A table with two stacks would leave no room for them.
 void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
                 OutputBuffer* output) {
   const std::string text = GilWaitsText(replay, keep, limit);

@@ -146,7 +146,7 @@ int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
     return kExitOk;
   }
   const uint64_t limit = table_.made_limit();
-  // Of what RSS did within steps, other threads and tasks have their part.
+  // Other threads and tasks also change RSS during a step.
   const bool has_heap = !moment.empty();
   const TaskColumns columns = {has_heap, rows.any_not_returned(),
                                !has_heap || order_ == TaskOrder::kGrown};

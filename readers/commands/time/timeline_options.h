@@ -28,22 +28,22 @@ struct TimelineOptions {
   Of of = kRss;
   bool as_svg = false;          // by the options and the name of the output
   std::optional<uint64_t> top;  // series, or lanes, of their own
-  // Nothing, of RSS: live bytes beside the rest of it.
+  // For RSS; none: shows live bytes beside the rest of RSS.
   std::optional<GroupBy> by = GroupBy::kLine;
   PeakOptions peaks;  // its files and its thread choose series, too
   RangeOptions range;
   TableOptions table;
-  // Of RSS: who holds it, not who touched it first; nothing: where blocks are
-  // known.
+  // For RSS: charge pages to who holds them, not to who touched them first;
+  // none: yes if blocks are known.
   std::optional<bool> held;
-  // Of the heap.
-  uint64_t interval_us = 0;  // 0: to be chosen
+  // For the heap.
+  uint64_t interval_us = 0;  // 0: chosen by the reading
   SeriesOrder order = SeriesOrder::kPeak;
-  // Of threads.
-  std::optional<uint64_t> rebase;  // nothing: to be chosen
+  // For threads.
+  std::optional<uint64_t> rebase;  // none: chosen by the reading
   size_t most_peaks = 24;
   CallAttribution attribution;
-  // Of counters.
+  // For counters.
   std::vector<std::string> names;
   bool gc_runs = false;
 
@@ -51,22 +51,23 @@ struct TimelineOptions {
   const std::string& thread() const { return peaks.choice.thread; }
 };
 
-// What is to be printed: a picture or a table, and what stands above that.
+// What to print: a picture or a table, and the heading above it.
 struct Drawing {
   Curves curves;
-  TimeChart chart;  // unless asked for it, it need not be there
+  TimeChart chart;  // may be empty unless a picture is requested
   std::string heading;
-  // What the names of places belong to.
+  // Owners of the places' names.
   std::vector<std::shared_ptr<void>> names;
 };
 
-// These read the run. False: there is nothing to show, which has been said; the
-// run has the exit code. REQUIRES: its file could be opened.
+// Each reads the run. Returns false if there is nothing to show, and has
+// printed why; `run` has the exit code. REQUIRES: the run's file could be
+// opened.
 bool DrawRss(const TimelineOptions& options, RunReading* run, Drawing* drawing);
 bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
               RunReading* run, Drawing* drawing);
 bool DrawThreads(TimelineOptions* options, RunReading* run, Drawing* drawing);
-// And these print.
+// These print, too.
 bool PrintLanes(const TimelineOptions& options, RunReading* run,
                 OutputBuffer* output);
 bool PrintCounters(const TimelineOptions& options, RunReading* run,

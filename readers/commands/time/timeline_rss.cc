@@ -75,8 +75,8 @@ bool IsOfPython(absl::string_view allocator) {
          allocator == HeapAllocatorName(HEAP_OBJ);
 }
 
-// Of Python, C code and tracing itself, and last the rest: so far all of RSS.
-// The tracer's memory was there when tracing began.
+// Subtracts Python, C code and tracing itself from the rest, which is all of
+// RSS so far. The tracer's memory was there when tracing started.
 void TakeFromRest(double own_bytes, std::vector<Series>* parts) {
   std::vector<double>& rest = (*parts)[3].values;
   for (size_t i = 0; i < rest.size(); ++i) {
@@ -133,7 +133,7 @@ void SetTexts(const HeapReplay& heap, uint64_t peak_us, Drawing* drawing) {
   }
   Curves layers = drawing->curves;
   for (Series& part : layers.parts) {
-    // Blocks that nobody touched are in no rest of RSS.
+    // Blocks that no code touched are not in RSS.
     for (double& value : part.values) value = std::max(value, 0.0);
   }
   chart.AddLayers(layers);

@@ -178,8 +178,8 @@ bool ThreadReader::FindCalls() {
   return true;
 }
 
-// Where the line goes down by more than --min, after it went up by as much: not
-// its highest point, which is a peak in any case.
+// Adds the points after which the line falls by more than --min, having risen by
+// as much. Its highest point is left out, which is a peak in any case.
 void ThreadReader::AddFurther(const std::vector<double>& values,
                               const std::string& label) {
   const auto least = static_cast<double>(options_.peaks.rule.min_bytes);
@@ -201,7 +201,7 @@ void ThreadReader::AddFurther(const std::vector<double>& values,
   }
 }
 
-// Of a run that knows no calls: the high points of each line, by time.
+// For a run without calls: the high points of each line, by time.
 void ThreadReader::FindHighest() {
   const Curves& curves = found_.curves;
   for (size_t i = 0; i < curves.chosen.size(); ++i) {
@@ -228,7 +228,7 @@ void ThreadReader::FindHighest() {
       [](const Peak& a, const Peak& b) { return a.time_us < b.time_us; });
 }
 
-// Of each part of the time the largest stays.
+// Keeps the largest peak of each part of the time.
 void ThreadReader::ThinPeaks() {
   const size_t most = options_.most_peaks;
   if (peaks_.size() <= most) return;

@@ -1,4 +1,4 @@
-// Hands the rows of a relation to other tools, by Arrow's C stream interface:
+// Exports the rows of a relation through Arrow's C stream interface:
 // https://arrow.apache.org/docs/format/CStreamInterface.html
 #ifndef PYMEMRUN_READERS_RELATIONS_ENGINE_ARROW_STREAM_H_
 #define PYMEMRUN_READERS_RELATIONS_ENGINE_ARROW_STREAM_H_
@@ -8,7 +8,7 @@
 
 #include "readers/relations/engine/relation.h"
 
-// The interface's own structs: names and layouts are its.
+// The structs of the interface: names and layouts must not change.
 extern "C" {
 struct ArrowSchema {
   const char* format;
@@ -46,10 +46,10 @@ namespace pymemrun {
 
 inline constexpr int64_t kArrowBatchRows = 1 << 16;
 
-// Fills in `stream`, whose owner calls its release(). A batch has up to
-// kArrowBatchRows rows. Integers are int64, reals float64, text is utf8, whose
-// other bytes stand there as \xff. The field of a column with a unit has it as the
-// metadata "unit". `relation` is kept until the stream is released.
+// Fills in `stream`; its owner calls release(). A batch has up to
+// kArrowBatchRows rows. Integers are int64, reals float64, text is utf8, with
+// other bytes as \xff. If a column has a unit, its field has it as the metadata
+// "unit". The stream keeps `relation` alive until it is released.
 void ExportArrowStream(std::shared_ptr<Relation> relation,
                        ArrowArrayStream* stream);
 

@@ -1,4 +1,4 @@
-// Relations whose columns say themselves what their cells are.
+// Relations that are specified by a table of columns.
 #ifndef PYMEMRUN_READERS_RELATIONS_ENGINE_RELATION_COLUMNS_H_
 #define PYMEMRUN_READERS_RELATIONS_ENGINE_RELATION_COLUMNS_H_
 
@@ -15,7 +15,7 @@
 
 namespace pymemrun {
 
-// What cells are made of.
+// Values for cells.
 inline RelationValue SecondsOf(uint64_t us) {
   return static_cast<double>(us) / 1e6;
 }
@@ -25,21 +25,21 @@ inline RelationValue SecondsOfNs(uint64_t ns) {
 inline RelationValue IntegerOf(uint64_t number) {
   return static_cast<int64_t>(number);
 }
-// 0 is not known.
+// 0 is unknown.
 inline RelationValue IntegerOrNot(uint64_t number) {
   return number == 0 ? RelationValue() : IntegerOf(number);
 }
 inline RelationValue TextOrNot(absl::string_view text) {
   return text.empty() ? RelationValue() : RelationValue(text);
 }
-// A text that is made for its cell is kept in `made` until the next one is.
+// The text is kept in `made` until the next one is made.
 inline RelationValue AddressOf(uint64_t address, std::string* made) {
   *made = absl::StrCat("0x", absl::Hex(address));
   return absl::string_view(*made);
 }
 
-// A column, and the cell that a row has there. Rows are handed over as small
-// structs that lead to what they show.
+// A column, and the function for its cells. A `Row` is a small struct that
+// refers to what the row shows.
 template <typename Row>
 struct ColumnOf {
   const char* name;
@@ -48,7 +48,7 @@ struct ColumnOf {
   RelationValue (*cell)(const Row&);
 };
 
-// A relation's names and columns. They live as long as the program.
+// The name and columns of a relation. They live as long as the program.
 template <typename Row>
 struct RelationSpec {
   const char* name;
@@ -56,7 +56,7 @@ struct RelationSpec {
   absl::Span<const ColumnOf<Row>> columns;
 };
 
-// The part of a relation that its spec says.
+// Implements the parts of a relation that its specification has.
 template <typename Row>
 class SpecifiedRelation : public Relation {
  public:
@@ -75,8 +75,8 @@ class SpecifiedRelation : public Relation {
   std::vector<RelationColumn> heads_;
 };
 
-// A relation of numbered rows. A class derived from it says how many there are,
-// and hands over each.
+// A relation of numbered rows. Derived classes return their number, and each
+// row.
 template <typename Row>
 class NumberedRelation : public SpecifiedRelation<Row> {
  public:
@@ -89,11 +89,12 @@ class NumberedRelation : public SpecifiedRelation<Row> {
 
  protected:
   virtual uint64_t First() const { return 0; }
-  // Reads them, if that was not done. It fails where they cannot be read.
+  // One more than the last row's number. Reads the rows at the first call.
+  // Fails if they cannot be read.
   virtual absl::StatusOr<uint64_t> End() = 0;
   // `made`: see AddressOf().
   virtual Row RowAt(uint64_t number, std::string* made) = 0;
-  // A walk over the row of this number, if there is one.
+  // Walks over the row of this number, if it exists.
   std::unique_ptr<RowCursor> OneRow(int64_t number) {
     const uint64_t end = End().value_or(0);
     const auto row = static_cast<uint64_t>(number);

@@ -84,7 +84,7 @@ class SqlQuery::Database {
     sqlite3_hard_heap_limit64(kMostSqlBytes);
     int code = sqlite3_open(":memory:", &db_);
     if (code != SQLITE_OK) return Failed(code);
-    // Of all that is sorted or grouped little stays in memory.
+    // Sorting and grouping keep little in memory.
     std::string begin = "PRAGMA temp_store=FILE;";
     for (const auto& relation : relations) {
       sources_.push_back({relation.get(), &failed_});

@@ -1,4 +1,4 @@
-// Answers a SELECT of SQLite over relations.
+// Runs a SELECT of SQLite over relations.
 #ifndef PYMEMRUN_READERS_RELATIONS_ENGINE_SQL_QUERY_H_
 #define PYMEMRUN_READERS_RELATIONS_ENGINE_SQL_QUERY_H_
 
@@ -16,25 +16,25 @@
 
 namespace pymemrun {
 
-// SQLite takes no more memory than this; sorting and grouping go on in
-// temporary files.
+// The most memory that SQLite may use; larger sorts and groups use temporary
+// files.
 inline constexpr int64_t kMostSqlBytes = 256 << 20;
 
-// The rows of an answer, one after the other. Not thread safe.
+// The rows of a result, one by one. Not thread safe.
 class SqlQuery {
  public:
-  // One statement that only reads. Fails with InvalidArgument where it is
-  // wrong. The relations must outlive the query.
+  // Prepares one statement, which may only read. Fails with InvalidArgument if
+  // it is wrong. The relations must outlive the query.
   static absl::StatusOr<std::unique_ptr<SqlQuery>> Begin(
       const std::string& sql, const Relations& relations);
   ~SqlQuery();
   SqlQuery(const SqlQuery&) = delete;
   SqlQuery& operator=(const SqlQuery&) = delete;
 
-  // Names of the columns, each once. Their looks are known once rows are.
+  // The columns, with distinct names. Their formats are known after the rows.
   const std::vector<Table::Heading>& headings() const { return headings_; }
-  // False: there is no further row. Fails with InvalidArgument as above, or
-  // with what went wrong; then neither is to be called again.
+  // Returns false after the last row. Fails with InvalidArgument as above, or
+  // with the error of reading. After either, it must not be called again.
   absl::StatusOr<bool> Next(std::vector<Cell>* row);
 
  private:
@@ -47,24 +47,22 @@ class SqlQuery {
 
 struct SqlAnswer {
   Table table;
-  bool has_more = false;  // rows than `most_rows`
+  bool has_more = false;  // more rows than `most_rows`
 };
-// The rows that are left, or the first of them; 0: all. Fails as Next() does.
+// The remaining rows, at most `most_rows` (0: all). Fails as Next() does.
 absl::StatusOr<SqlAnswer> TakeRows(uint64_t most_rows, SqlQuery* query);
-// Begins a query and takes its rows. Fails as both do.
+// Prepares a query and takes its rows. Fails as these do.
 absl::StatusOr<SqlAnswer> RunSql(const std::string& sql, uint64_t most_rows,
                                  const Relations& relations);
 
-// Relations as virtual tables of SQLite.
-
-// A relation with a place for what fails while its rows are read. Both outlive
-// the database.
+// A relation as a virtual table of SQLite, and a place for errors while its
+// rows are read. Both must outlive the database.
 struct SqlSource {
   Relation* relation;
   absl::Status* failed;
 };
 
-// Its xConnect takes a SqlSource. The table has the relation's name.
+// Its xConnect takes a SqlSource. The table has the name of the relation.
 const sqlite3_module* RelationModule();
 
 }  // namespace pymemrun

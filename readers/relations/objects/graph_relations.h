@@ -1,5 +1,5 @@
 // The object graph as relations: nodes, edges, dominators and types. Cells are
-// made when they are asked for.
+// made on demand.
 #ifndef PYMEMRUN_READERS_RELATIONS_OBJECTS_GRAPH_RELATIONS_H_
 #define PYMEMRUN_READERS_RELATIONS_OBJECTS_GRAPH_RELATIONS_H_
 

@@ -1,5 +1,5 @@
-// Relations whose rows stand in the file as they are. They are read as they are
-// asked for, a record at a time.
+// Relations over events of the run file, which are read one record at a time
+// when they are needed.
 #ifndef PYMEMRUN_READERS_RELATIONS_RUN_EVENT_CURSOR_H_
 #define PYMEMRUN_READERS_RELATIONS_RUN_EVENT_CURSOR_H_
 
@@ -16,7 +16,7 @@
 
 namespace pymemrun {
 
-// An event, as its relation's columns are given it.
+// An event, in the form that its columns take.
 template <typename Event>
 struct EventRow {
   const Event& of;
@@ -24,11 +24,11 @@ struct EventRow {
   std::string* made;
 
   const RunIndex& index() const { return run.index(); }
-  // By its last name.
+  // The thread's last name.
   RelationValue Thread(uint32_t thread) const {
     return TextOrNot(index().LatestThreadLabel(thread));
   }
-  // Of the innermost frame, if there is a stack.
+  // The file of the innermost frame; unknown without a stack.
   RelationValue File(uint32_t stack) const {
     if (stack == 0) return {};
     return TextOrNot(index().ResolveStack(stack).file);
@@ -42,8 +42,8 @@ struct EventRow {
   }
 };
 
-// A walk over a run file's events of one kind. A class derived from it takes
-// them from the visitor's method. Not thread safe.
+// Walks over a run file's events of one kind. A derived class passes them on
+// from the visitor's method. Not thread safe.
 template <typename Event>
 class EventCursor : public RowCursor, public RecordVisitor {
  public:
@@ -55,7 +55,7 @@ class EventCursor : public RowCursor, public RecordVisitor {
   HeapUse heap_use() const override { return HeapUse::kNone; }
   absl::StatusOr<bool> Next() override {
     if (++at_ < events_.size()) return true;
-    // It asks the visitor, which is whole by now.
+    // Created here, as the visitor's constructor has finished.
     if (!steps_.has_value()) {
       steps_.emplace(&source_, StreamReader::Options(), this);
     }
@@ -74,7 +74,7 @@ class EventCursor : public RowCursor, public RecordVisitor {
 
  protected:
   void Take(const Event& event) { events_.push_back(event); }
-  // For the visitor's methods that take several.
+  // For the visitor's methods that take several events.
   bool Take(const Event* events, size_t count) {
     events_.insert(events_.end(), events, events + count);
     return true;
@@ -97,7 +97,8 @@ class EventRelation final
     : public SpecifiedRelation<typename Cursor::CursorRow> {
  public:
   using Spec = RelationSpec<typename Cursor::CursorRow>;
-  // `needed`: without which a run has no such events; nothing: any may have.
+  // `needed`: what a run must have recorded to have these events; none:
+  // nothing.
   EventRelation(const Spec& spec, const RelationRun* run,
                 std::optional<Recorded> needed)
       : SpecifiedRelation<typename Cursor::CursorRow>(spec),

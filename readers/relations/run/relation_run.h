@@ -15,39 +15,39 @@
 
 namespace pymemrun {
 
-// The moment that --at names, and what who reads up to it may know beforehand.
+// The moment that --at names, and hindsight for a reading up to it.
 struct RunAt {
   FoundMoment moment;
   Hindsight hindsight;
 };
 
-// Its definitions, and what was recorded. Not thread safe.
+// The run's definitions, and what was recorded. Not thread safe.
 class RelationRun final : public ReplayVisitor {
  public:
-  // Reads the file once. Null: nothing could be read, which has been said.
-  // `at`: the moment that `blocks`, `pages` and `thread_memory` show. The
+  // Reads the file once. Returns null if nothing could be read, and has printed
+  // why. `at`: the moment for `blocks`, `pages` and `thread_memory`. The
   // console must outlive it.
   static std::unique_ptr<RelationRun> Read(const std::string& path,
                                            const Moment& at,
                                            const Console& console);
-  // What a relation says where a further reading fails.
+  // The error of a relation whose reading failed.
   static absl::Status NotRead();
-  // Likewise, where the run has no such moment. `status`: of MomentOf().
+  // The error if the run has no such moment. `status`: that of MomentOf().
   static absl::Status NoMoment(const absl::Status& status);
 
   RereadFile* file() const { return file_.get(); }
   const Header& header() const { return header_; }
   const Moment& at() const { return at_; }
-  // Reads the file for it, the first time. Fails where the run has no such
-  // moment.
+  // Reads the file for the moment at the first call. Fails if the run has no
+  // such moment.
   const absl::StatusOr<RunAt>& FindAt();
-  // Why it has none of these; empty: it has.
+  // Why the run lacks this; empty: it has it.
   std::string Lacks(Recorded what) const {
     return file_->recorded().Has(what) ? "" : LackText(what);
   }
   // Each task's definitions, in the order of the file.
   const std::vector<TaskDef>& tasks() const { return tasks_; }
-  // The last name of a task; empty: it has none.
+  // The last name of a task; empty: it has no name.
   absl::string_view TaskName(uint32_t task) const;
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -61,7 +61,7 @@ class RelationRun final : public ReplayVisitor {
 
   const std::unique_ptr<RereadFile> file_;
   const Moment at_;
-  std::optional<absl::StatusOr<RunAt>> found_;  // nothing: not looked for yet
+  std::optional<absl::StatusOr<RunAt>> found_;  // none: not looked for yet
   Header header_;
   std::vector<TaskDef> tasks_;
   std::vector<uint32_t> last_of_task_;  // 1 + index in tasks_; 0: none

@@ -9,11 +9,11 @@
 
 namespace pymemrun {
 
-// All of them, in the order of the list of tables. The run must outlive them;
-// null: only their names and columns are asked for.
+// All relations, in the order of the list of tables. The run must outlive them;
+// null: only their names and columns are needed.
 Relations RunRelations(RelationRun* run);
 
-// Each is said in the file named after it.
+// Each is defined in the file of its name.
 std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run);
 std::unique_ptr<Relation> EventSumsRelation(const RelationRun* run);
 std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run);

@@ -56,8 +56,9 @@ class CounterSeries {
   // Whether it has never sunk, and has grown in both halves of its time.
   bool OnlyGrows() const;
 
-  // What a curve of so many columns shows up to `end_us`: the highest value of
-  // each, or the last one before. Of what only grows: by how much it grew.
+  // `columns` values of a curve up to `end_us`: the highest value of each part
+  // of the time, or the last one before it. A counter that only grows has its
+  // growth instead.
   std::vector<double> Curve(size_t columns, uint64_t end_us) const;
 
  private:
@@ -74,7 +75,7 @@ class CounterSeries {
 // Keeps every value: memory is linear in the file. Not thread safe.
 class CounterReplay final : public HeapReplay {
  public:
-  // Of the process, in the order in which they are shown.
+  // Counters of the process, in the order of printing.
   enum Kind {
     kRss,
     kPss,
@@ -113,12 +114,12 @@ class CounterReplay final : public HeapReplay {
   // Between two samples: as asked for, and on average; 0: there are not two.
   uint64_t every_us() const { return every_us_; }
   uint64_t TrueEveryUs() const;
-  // Values of the user's that found no room.
+  // Values of the user's counters that did not fit.
   uint64_t refused() const { return refused_; }
   uint64_t hwm_bytes() const { return hwm_bytes_; }
   // The last moment at which all counters of the process are known.
   uint64_t LastOfAllUs() const;
-  // From the range's begin, or the run's, to the end.
+  // From the start of the range, or of the run, to the end.
   uint64_t begin_us() const { return from_us_; }
   uint64_t end_us() const { return std::min(last_us(), to_us_); }
   uint64_t long_us() const { return end_us() - std::min(end_us(), from_us_); }

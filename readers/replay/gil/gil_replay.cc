@@ -192,7 +192,7 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   if (did.waits) CountWait(wait);
 }
 
-// What of the wait lies in the range. False: nothing does.
+// Sets the part of the wait within the range. Returns false if no part is.
 bool GilReplay::SetSpan(uint64_t begin_ns, uint64_t* end_ns,
                         GilWait* wait) const {
   begin_ns = std::min(begin_ns, *end_ns);

@@ -64,7 +64,7 @@ class GilReplay : public ReplayVisitor {
   const WorldStops& stops() const { return stops_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
-  // From the range's begin, or the run's.
+  // From the start of the range, or of the run.
   uint64_t long_ns() const {
     return end_ns_ - std::min(end_ns_, range_.begin_ns);
   }
@@ -83,7 +83,8 @@ class GilReplay : public ReplayVisitor {
   const std::vector<GilWait>& worst() const { return worst_; }  // longest first
 
  protected:
-  // Told of each hold and each wait when it is over, by first ThreadDef.ids.
+  // Called at the end of each hold and each wait. Threads are their first
+  // ThreadDef.ids.
   virtual void OnHold(const GilSpan& hold) {}
   virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
                       GilWaitKind kind) {}

@@ -35,7 +35,7 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay, ThreadFilter* keep);
 // "json.loads at /app.py:31": what a thread did where it held the GIL. The line
 // is the user's own, the function what that line called.
 std::string GilPlaceText(const GilReplay& replay, const GilPlace& place);
-// Of a holder as GilReplay::Pair has it: also "<handing over>".
+// The name of a holder, see GilReplay::Pair; may be "<handing over>".
 std::string GilHolderName(const GilReplay& replay, uint32_t holder);
 // What the own line called, or the C function; empty: it held it by itself.
 std::string GilCallText(const GilReplay& replay, const GilPlace& place);

@@ -30,7 +30,7 @@ class OffGilTree {
   // To be called when everything was added.
   void SumUp() { tree_.SumUp(); }
   const PlaceTree& tree() const { return tree_; }
-  // Of what was added.
+  // Sums over everything that was added.
   uint64_t waited_ns() const { return waited_ns_; }
   uint64_t without_stack_ns() const { return without_stack_ns_; }
   uint64_t slept_ns() const { return slept_ns_; }

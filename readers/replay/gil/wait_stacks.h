@@ -43,7 +43,7 @@ class WaitStacks final : public GilReplay {
   };
   struct Sum {
     uint64_t ns = 0;
-    // Of kWaiter as GilThreadTimes::waits; else those that took part.
+    // kWaiter: see GilThreadTimes::waits; otherwise the waits that took part.
     uint64_t waits = 0;
   };
 
@@ -77,7 +77,7 @@ class WaitStacks final : public GilReplay {
     uint64_t waits = 0;
     uint32_t stack = 0;
     bool is_told = false;  // the stack is that of its end
-    // Of the wait that begins then.
+    // The next wait, which starts at this time.
     uint64_t next_ns = 0;
     uint32_t next_stack = 0;
   };

@@ -77,7 +77,8 @@ class HeapHistoryReplay final : public HeapReplay {
   Curves curves_;  // without the places' series
   PlaceValues bytes_;
   PlaceValues variances_;  // or none
-  // Of what is alive at the last moment, by the step that allocated it.
+  // Variances of what is alive at the last moment, by the step that allocated
+  // it.
   PlaceValues kept_variances_;
 };
 

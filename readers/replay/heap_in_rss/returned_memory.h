@@ -24,8 +24,8 @@ struct BlockRange {
 struct ReturnedMemory {
   uint64_t alone_bytes = 0;   // pages with nothing else in them
   uint64_t shared_bytes = 0;  // pages shared with blocks that stay
-  // Of alone_bytes, what CPython and glibc unmap at once when the blocks are
-  // freed:
+  // What CPython and glibc unmap at once when the blocks are freed, as parts of
+  // alone_bytes:
   uint64_t arena_bytes = 0;   // arenas that become empty, with their free pools
   uint64_t mapped_bytes = 0;  // large blocks that are mappings
   // The end of malloc's heap, with what is free there.

@@ -141,8 +141,8 @@ class ResidentModel {
   uint64_t rss_us_ = 0, most_rss_bytes_ = UINT64_MAX;
   uint64_t owned_at_rss_ = 0, fork_us_ = 0;
   uint64_t huge_us_ = 0;  // when the last huge page's fault began
-  // Of what came since statm, the pages that the latest Residency added or
-  // removed.
+  // The pages that the latest Residency added or removed and that came since
+  // statm.
   uint64_t changed_since_rss_ = 0;
   bool sampled_ = false, by_scan_ = false, any_residency_ = false;
   bool tells_calls_ = true;

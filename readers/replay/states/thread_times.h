@@ -112,7 +112,7 @@ struct CountedSpan {
 
 struct ThreadTimes {
   StateNanos ns = {};
-  // Of what kOther has: by the codes of the steps, less ThreadSteps::kOther.
+  // The parts of kOther, by step code minus ThreadSteps::kOther.
   std::vector<uint64_t> other_ns;
   StateNanos sleeps = {};  // how many of each kind
 

@@ -151,7 +151,7 @@ void TaskReplay::Finish() {
   tasks_.clear();
 }
 
-// What of the step lies in the range. RSS is known where it ended.
+// The part of the step within the range. The change of RSS is known at its end.
 void TaskReplay::AddStep(const TaskEvent& event, TaskStep step,
                          int64_t grown_bytes, TaskSums* sums) {
   const uint64_t begin_ns = event.begin_ns(), end_ns = event.time_ns;

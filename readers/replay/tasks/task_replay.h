@@ -100,13 +100,13 @@ class TaskReplay final : public ReplayVisitor {
   uint64_t end_ns() const { return end_ns_; }
   // What tasks are called, unless there are very many.
   const TaskNames& names() const { return *names_; }
-  // Of the tasks alone that were asked for.
+  // Names of those tasks that are needed.
   void TakeNames(std::unique_ptr<TaskNames> names) {
     names_ = std::move(names);
   }
 
  private:
-  // A step that may lie within one that has not ended.
+  // A step that may be within one that has not ended.
   struct Ended {
     uint64_t begin_ns, lasted_ns;
     int64_t grown_bytes;

@@ -112,7 +112,7 @@ class SqlQuery::Database {
       return absl::InvalidArgumentError(
           "SQL: expected a SELECT, found nothing");
     }
-    // What tells of a statement instead of running it is no answer.
+    // EXPLAIN describes a statement instead of running it.
     if (sqlite3_stmt_isexplain(statement_) != 0) return Failed(SQLITE_AUTH);
     if (absl::StripAsciiWhitespace(rest).empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -175,7 +175,7 @@ absl::StatusOr<SqlAnswer> TakeRows(uint64_t most_rows, SqlQuery* query) {
     if (!more.ok()) return more.status();
     answer.has_more = *more && most_rows != 0 && table.rows.size() == most_rows;
     if (!*more || answer.has_more) break;
-    // Text stands to the left.
+    // Text is left-aligned.
     for (size_t i = 0; i < row.size(); ++i) {
       if (std::holds_alternative<std::string>(row[i])) {
         table.headings[i].look = CellLook::kName;

@@ -218,7 +218,7 @@ class Dominators final : public GraphRelation {
   }
 };
 
-// What the objects of each type come to; it is counted when it is asked for.
+// The sums over the objects of each type, computed on demand.
 class TypeSums {
  public:
   explicit TypeSums(ObjectAnalysis* analysis) : analysis_(*analysis) {}

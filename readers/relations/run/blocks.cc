@@ -19,8 +19,8 @@ struct LiveBlock {
   uint32_t source;
 };
 
-// Reads as far as the event after which most was alive. Others may be of the
-// same microsecond.
+// Reads up to the event at the peak of live bytes. A time is not enough: later
+// events may have the same microsecond.
 class UntilHeapPeak final : public HeapReplay {
  public:
   // `found`: has read the whole run.
@@ -35,7 +35,7 @@ class UntilHeapPeak final : public HeapReplay {
         [this](const HeapEvent& one) { return one.time_us >= time_us_; });
     if (event != events) HeapReplay::OnHeap(events, event - events);
     for (; event != end; ++event) {
-      // A forked process may have had most when it began.
+      // A forked process may have had its peak at its start.
       if (model().peak_us() == time_us_ && model().peak_bytes() == bytes_) {
         EndAt(time_us_);
         return false;

@@ -1,5 +1,5 @@
-// Relations whose rows are those of a report: its table makes the cells, here
-// stands which of its columns they have.
+// Relations whose rows are those of a report: the report's table has the cells,
+// and this file selects its columns.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -107,18 +107,18 @@ absl::StatusOr<Table> ReadThreads(RelationRun* run) {
   ThreadFilter all("", &replay.index());
   Table table =
       ThreadTable({&replay, heap.has_heap_events() ? &heap : nullptr}, &all, 0);
-  table.rows.resize(table.places);  // what no thread did is no row
+  table.rows.resize(table.places);  // without the row of no thread
   return table;
 }
 
-// The most that was alive; nothing, where no allocation was recorded.
+// The peak of live bytes; unknown if no allocations were recorded.
 Cell LivePeakOf(RereadFile* file, const RunFacts& facts) {
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!facts.HasHeap() || !file->Read(&heap)) return {};
   return WholeNumber(heap.model().peak_bytes());
 }
 
-// What `processes` has of the file alone, and what `summary` has besides.
+// The row of `processes` for this file alone, with figures of `summary`.
 absl::StatusOr<Table> ReadProcesses(RelationRun* run) {
   RereadFile* const file = run->file();
   const auto answer = ReadAnswer(file, /*with_curves=*/false);

@@ -21,8 +21,6 @@
 // Context rows are not counted: they passed no filter. The dRSS of event 0 is
 // its whole RSS; only what came after tracing started counts as growth. If the
 // filter measured dRSS since the last logged event, the profile does so, too.
-// whole RSS; only what came after tracing began counts as growth. Where the
-// filter measured dRSS since the last logged event, so is it counted here.
 #ifndef PYMEMRUN_READERS_REPLAY_GROWTH_CALL_PROFILE_H_
 #define PYMEMRUN_READERS_REPLAY_GROWTH_CALL_PROFILE_H_
 

@@ -23,9 +23,9 @@ struct Rune {
   uint8_t size;  // bytes of the name: 1 to 4
   uint32_t value;
 
-  // Whether it can mislead neither a terminal nor a reader: it is a scalar, and
-  // not a control character (C0, DEL, C1), not one that changes the writing
-  // direction, not a line or paragraph separator, and not invisible.
+  // Whether it can mislead neither a terminal nor a reader. It must be a scalar
+  // and visible. It must not be a control character (C0, DEL, C1) or a line or
+  // paragraph separator, or change the writing direction.
   bool IsHarmless() const;
 };
 

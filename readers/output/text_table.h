@@ -10,10 +10,10 @@ namespace pymemrun {
 // right-aligned, and kName columns are last, so that long names do not move
 // numbers.
 //
-// If the terminal is too narrow, these steps follow until it fits: paths are
-// shortened; columns without information are left out, then small shares that
-// leave no room for the kKey column, then numbers from the right; names are
-// cut. If there is room, bars show the shares.
+// If the terminal is too narrow, these steps follow until the table fits. Paths
+// are shortened. Columns without information are left out, then small shares
+// that leave no room for the kKey column, then numbers from the right. At last
+// names are cut. If there is room, bars show the shares.
 void PrintTextTable(const Table& table, OutputBuffer* output);
 
 // The same with all columns in the table's order, for columns that the user

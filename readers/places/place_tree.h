@@ -140,10 +140,10 @@ class PlaceTree {
 };
 
 // A call tree for a terminal: `pymemreport heap --as tree`. Has a line for each
-// of the `limit` frames with the most bytes (0: all), below its caller: bytes,
-// share of the whole, a line to the caller, and the frame. A frame with hidden
-// callees is marked as closed. Each line is ended, and at most as wide as the
-// terminal.
+// of the `limit` frames with the most bytes (0: all), below its caller. The
+// line has bytes, share of the whole, a line to the caller, and the frame. A
+// frame with hidden callees is marked as closed. Each line is ended, and at
+// most as wide as the terminal.
 std::string TreeText(const PlaceTree& tree, uint64_t limit,
                      const Terminal& terminal);
 

@@ -9,10 +9,10 @@
 namespace pymemrun {
 
 // A JSON object, ended by a line end, with `script`, `duration_s`, `peak` and
-// `end`. A moment has `time_s`, `rss_bytes`, `parts` in bytes, which add up to
-// it, and `places`, most bytes first: lines of your code, and the rest, with
-// their known bytes and one standard error. Bytes are whole numbers. Unknown
-// values are null.
+// `end`. A moment has `time_s`, `rss_bytes`, `parts` and `places`. The parts
+// are bytes that add up to rss_bytes. Places are lines of your code, and the
+// rest, most bytes first. Each has its known bytes and one standard error.
+// Bytes are whole numbers. Unknown values are null.
 std::string AnswerJson(const Answer& answer);
 
 }  // namespace pymemrun

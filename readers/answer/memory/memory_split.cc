@@ -149,9 +149,9 @@ class Splitter {
         page_bytes_(static_cast<double>(pages.model().page_bytes())),
         holdings_(by, threads) {}
 
-  // The order matters: files and stacks are known from pages alone; pools need
-  // pages and mappings; blocks fill what is left of anonymous memory; free
-  // memory is the remainder.
+  // The order matters. Files and stacks are known from pages alone. Pools need
+  // pages and mappings. Blocks fill what is left of anonymous memory; the
+  // remainder is free memory.
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
     if (pages_.has_page_events()) SplitPages();

@@ -54,11 +54,11 @@ class FileTimeline final : public TimelineReplay {
   const size_t count_;
 };
 
-// Reads the answer's file again if `curves`, which are of live blocks, do not
-// show what own lines hold: if a line has pages in libraries' pools and other
-// mappings, or has not touched all of its blocks. The curves of these lines
-// then show what the lines hold, except files. Returns false if the file could
-// not be read, and has printed why.
+// Reads the answer's file again for the own lines that hold more or less than
+// their live blocks. These have pages in libraries' pools and other mappings,
+// or have not touched all of their blocks. Their `curves` become what they
+// hold, except files. Returns false if the file could not be read, and has
+// printed why.
 bool ReadHeldCurves(RereadFile* file, const Answer& answer,
                     const EvenSteps& steps, PlaceCurves* curves);
 

@@ -1,11 +1,11 @@
 // Growth of RSS by place: the rows of `pymemreport top`.
 //
 // The dRSS of a row is the change of RSS from the event before it to its own
-// event. It is charged to the place of the row: the line of Python code where
-// the event was seen (for C events the calling line), its Python function, and
-// its thread. So an allocation by a C function is charged to the line that
-// called the function. One by plain bytecode is charged to the next line of the
-// function with an event.
+// event. It is charged to the place of the row: its line of Python code (for C
+// events the calling line), its Python function, and its thread. So an
+// allocation by a C function is charged to the line that called the function.
+// One by plain bytecode is charged to the next line of the function with an
+// event.
 //
 // At a CALL the called function has not run yet, but its caller has. So the row
 // is charged to the place of the thread's event just before, which is in the

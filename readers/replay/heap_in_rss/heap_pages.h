@@ -20,10 +20,9 @@ namespace pymemrun {
 //   - A page with live blocks is charged to them: each has its bytes within the
 //     page, times its weight. If these exceed the page, each gets a
 //     proportional part of the page.
-//   - The rest of the page, or a page without blocks, is charged in the same
-//   way
-//     to mappings that C code made there. Libraries' pools are not such
-//     mappings, unless `of_mappers`.
+//   - The rest of the page, or a page without blocks, is charged likewise to
+//     mappings that C code made there. Libraries' pools are not such mappings,
+//     unless `of_mappers`.
 //   - What then remains of a page with blocks or mappings is slack.
 //   - Other pages stay with the code that touched them first.
 struct HeapCharges {
@@ -52,9 +51,9 @@ HeapCharges ChargePages(
     bool of_mappers = false);
 
 // The places, most bytes first, at most `limit` of them (0: all). Then one row
-// each for the other places, for threads that are not kept (null: all are), for
-// free memory in pages with blocks, for memory from before tracing, and for
-// what has no owner. All rows add up to RSS.
+// each for: the other places; threads that `threads` (null: none) leaves out;
+// free memory in pages with blocks; memory from before tracing; memory without
+// an owner. All rows add up to RSS.
 //
 // `heap_bytes` is the part of `resident_bytes` that is charged to blocks. If
 // pages or blocks were sampled, `error_bytes` is one standard error of

@@ -79,8 +79,8 @@ std::string FoundMoment::Text() const {
 }
 
 // Up to four readings: one or two for the peak (see PeakFinder::Read), one for
-// live bytes, and one for waits, which shares the reading of live bytes if
-// there is one.
+// live bytes, and one for waits. The last one is shared with that of live
+// bytes, if there is one.
 std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
   auto moments = PeakFinder::Read<RunMoments>(read);
   if (moments == nullptr) return nullptr;

@@ -13,10 +13,12 @@ namespace pymemrun {
 
 // In a burst of faults only some pages of a thread, chosen at random, get a
 // stack of their own. The pages of the gap between two such pages are charged
-// half to each. If two lines alternate within a gap of g pages, each known page
-// stands for g. Let n be the number of known pages, and p the share of a line:
-// the line's sum has the variance g x g x n x p(1 - p), and the line changes 2n
-// x p(1 - p) times. So g x g / 2 for each change is the variance of both lines.
+// half to each.
+//
+// If two lines alternate within a gap of g pages, each known page stands for g.
+// Let n be the number of known pages, and p the share of a line. Then the
+// line's sum has the variance g x g x n x p(1 - p), and the line changes 2n x
+// p(1 - p) times. So g x g / 2 for each change is the variance of both lines.
 // If one line just ends within the gap, and the other starts, this is too much:
 // g x g / 12 would do.
 //

@@ -31,8 +31,8 @@ struct RssStretch {
   uint64_t rose_bytes = 0;  // the rise from the start to `bytes`
 };
 
-// Finds the moment of the highest RSS: as statm reported it, or between two
-// readings by the page events, but never above the VmHWM that was read next.
+// Finds the moment of the highest RSS. statm reported it, or page events show
+// it between two readings. It never exceeds the VmHWM that was read next.
 //
 // If VmHWM exceeds all that is known, RSS was that high at an unknown time. The
 // peak is then placed at the moment with the highest known RSS.

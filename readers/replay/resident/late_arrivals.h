@@ -32,9 +32,9 @@ std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
                                         uint64_t* looks_left);
 
 // For an entry that reports resident pages of a file without a fault. One fault
-// brings up to 2 MiB of a file. The pages are taken to have come with the
-// nearest known page of the same aligned 2 MiB, if that page is at the edge of
-// their gap. Returns nothing for other entries.
+// brings up to 2 MiB of a file. So the pages are taken to have come with a
+// known page, if it is at the edge of their gap, and in the same aligned 2 MiB.
+// Returns nothing for other entries.
 std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
                                            const ResidentModel& model,
                                            uint64_t* looks_left);

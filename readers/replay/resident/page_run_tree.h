@@ -131,7 +131,7 @@ class PageRunTree {
   void Free(Node* node);  // the node, without its children
   // Splits like Split(). A node that `page` cuts keeps its lower runs; its
   // upper runs become a new node `cut`, which is between the halves. The caller
-  // merges `cut` by its own random priority: linked here, below nodes already
+  // merges `cut` by its own random priority. Linked here, below nodes already
   // passed, it could break the heap order, and the tree could degrade to a
   // list.
   Halves SplitAround(Node* node, uint64_t page, Node** cut);

@@ -2,28 +2,27 @@
 // events up to a moment.
 //
 // A page is charged to the code that first touched it. The rules:
-//   - A page that comes is charged to its toucher, even if it is there already:
-//     its removal may have been missed, or zeros were read before it was
+//   - A page that comes is charged to its toucher, even if it is there already.
+//     Its removal may have been missed, or zeros were read before it was
 //     written. There are two exceptions. After a fork a copied page keeps its
-//     owner. A page that a Residency has confirmed keeps it too: threads also
-//     fault on resident memory, when the kernel moves it or samples which CPU
-//     uses it.
+//     owner. So does a page that a Residency has confirmed: threads also fault
+//     on resident memory, when the kernel moves it or samples which CPU uses
+//     it.
 //   - A populating call is charged with the pages of its range that were not
 //     resident yet.
 //   - Unmapped, discarded and trimmed pages go; moved ones keep their owners.
-//   - A Residency corrects the model. Pages that came before the kernel was
-//   asked,
-//     and were not found, go. Pages that were found, but have no owner, are
-//     taken for older than tracing in the first Residency. In later ones their
-//     owner is inferred from the nearest page with an owner: in huge pages
-//     within the same 2 MiB; in files within the same 64 KiB, which the kernel
-//     maps around a fault, or else within the same 2 MiB, which the kernel may
-//     hold in one piece, if all pages between are resident. Other pages of
-//     files and devices are charged to their mapping. So are all pages where
-//     pages were scanned: no fault was recorded there. The rest has no owner.
+//   - A Residency corrects the model. Pages go if they came before the
+//     kernel was asked, and were not found. Pages that were found, but have no
+//     owner, are from before tracing in the first Residency. In later ones
+//     their owner is inferred: that of the nearest page with an owner, within
+//     the same 2 MiB in huge pages, or within the same 64 KiB in files, which
+//     the kernel maps around a fault. In files the same 2 MiB will do, too, if
+//     all pages between are resident: the kernel may hold these in one piece.
+//     Other pages of files and devices are charged to their mapping. So are all
+//     pages where pages were scanned: no fault was recorded there. The rest has
+//     no owner.
 //   - Where one page in N was sampled, it stands for N pages, and the others
-//   are
-//     not kept. Nor are pages without a recorded fault, except those from
+//     are not kept. Nor are pages without a recorded fault, except those from
 //     before tracing and those inferred in huge pages and files. In a huge page
 //     each page stands for itself, unless another sampled fault in it follows.
 //

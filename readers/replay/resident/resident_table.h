@@ -14,10 +14,10 @@
 namespace pymemrun {
 
 // The places, most bytes first, at most `limit` of them (0: all). Then one row
-// each for: the other places; threads that `threads` (null: all) leaves out;
-// memory from before tracing, without tracing's own; tracing's own (not by
-// mapping); and memory without an owner, which may be negative. All rows add up
-// to RSS, and `share` is a row's part of it.
+// each for: the other places; threads that `threads` (null: none) leaves out;
+// memory from before tracing; tracing's own memory (not by mapping); memory
+// without an owner, which may be negative. All rows add up to RSS, and `share`
+// is a row's part of it.
 //
 // If pages were sampled, `error_bytes` is one standard error; memory without an
 // owner gets the error of all that has one. By mapping, `unowned_bytes` is how

@@ -13,6 +13,7 @@ MergeInput::~MergeInput() {
 
 void MergeInput::Start() {
   thread_ = std::thread([this] {
+    // Runs until the file ends, or Stop() was called.
     status_ = ReadStream(source_, options_, this, &result_);
     std::lock_guard<std::mutex> lock(mutex_);
     state_ = State::kDone;
@@ -45,6 +46,7 @@ bool MergeInput::PrintNext() {
 
 bool MergeInput::Print(uint64_t until_ns) {
   bool wanted = true;
+  // A mark is alone: it has no further items.
   if (items_.mark != nullptr) {
     RunPrinter::OnMark(*items_.mark);
   } else {
@@ -65,6 +67,7 @@ bool MergeInput::Print(uint64_t until_ns) {
 void MergeInput::Stop() {
   std::lock_guard<std::mutex> lock(mutex_);
   stopped_ = true;
+  // Wakes the reading thread, which then returns false to its reader.
   if (state_ != State::kDone) state_ = State::kReading;
   changed_.notify_all();
 }
@@ -77,11 +80,13 @@ void MergeInput::Release() {
 
 bool MergeInput::HandOver(const Items& items) {
   std::unique_lock<std::mutex> lock(mutex_);
+  // The merging thread needs nothing more.
   if (stopped_) return false;
   items_ = items;
   next_ = 0;
   state_ = State::kItems;
   changed_.notify_all();
+  // The items are valid until Release(): the reading thread waits for it.
   changed_.wait(lock, [this] { return state_ == State::kReading || stopped_; });
   return !stopped_;
 }

@@ -47,6 +47,7 @@ absl::string_view TextOf(const Cell& cell) {
 // Empty cells come last in both directions.
 bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
   const auto x = NumberOf(a), y = NumberOf(b);
+  // Numbers before text, and text before nothing.
   if (x.has_value() && y.has_value()) return rises ? *x < *y : *x > *y;
   if (x.has_value() || y.has_value()) return x.has_value();
   const auto* s = std::get_if<std::string>(&a);
@@ -58,10 +59,12 @@ bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
 // A cell of the row that sums up several: errors are added as squares; the
 // amount that a place may miss is kept.
 Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
+  // The amount is the same for every place.
   if (absl::StartsWith(heading.name, "unseen_")) return a;
   const auto x = NumberOf(a), y = NumberOf(b);
   if (!x.has_value()) return y.has_value() ? b : Cell();
   if (!y.has_value()) return a;
+  // Independent errors add up as squares.
   if (absl::StartsWith(heading.name, "error_")) {
     return static_cast<uint64_t>(std::llround(std::hypot(*x, *y)));
   }
@@ -86,6 +89,7 @@ void AddTo(const std::vector<Table::Heading>& headings,
   const bool is_first = sum->empty();
   sum->resize(row.size());
   for (size_t i = 0; i < row.size(); ++i) {
+    // The sum has no name of its own.
     if (IsName(headings[i])) continue;
     (*sum)[i] = is_first ? row[i] : Sum(headings[i], (*sum)[i], row[i]);
   }
@@ -139,6 +143,7 @@ absl::Status SortRows(const std::string& sort, size_t count, Table* table) {
   const auto begin = table->rows.begin(), end = begin + count;
   const bool rises =
       order.rises.value_or(IsName(table->headings[by]) ||
+                           // A column without a number is sorted like names.
                            std::none_of(begin, end, [by](const auto& row) {
                              return NumberOf(row[by]).has_value();
                            }));
@@ -188,6 +193,7 @@ std::string TableView::LeavesNone() const {
 }
 
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
+  // Only the places are chosen and sorted: sums below them stay.
   const auto end = table->rows.begin() + table->places;
   auto listed = end;
   if (chooses_places()) {
@@ -210,6 +216,7 @@ absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
   const auto most = static_cast<uint64_t>(listed - table->rows.begin());
   const size_t kept = limit == 0 ? most : std::min(limit, most);
   std::vector<Cell> others;
+  // Those beyond the limit, and those not listed.
   for (size_t i = kept; i < table->places; ++i) {
     AddTo(table->headings, table->rows[i], &others);
   }

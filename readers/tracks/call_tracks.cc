@@ -53,6 +53,7 @@ void CallTracks::OnSite(const SiteDef& site) {
   if (site.id() >= sites_.size()) sites_.resize(site.id() + 1);
   const bool of_c = IsOfC(site.what());
   const uint64_t id = of_c ? site.function() : site.code();
+  // Codes and C functions have separate ids: odd keys are C functions.
   if (id != 0) sites_[site.id()].key = id * 2 + (of_c ? 1 : 0);
 }
 
@@ -63,6 +64,7 @@ void CallTracks::OnDamage(const StreamReader::Damage& damage) {
 
 void CallTracks::OnFooter(const Footer& footer) {
   now_us_ = std::max(now_us_, footer.end_us());
+  // The run's end is the end of calls that did not return.
 }
 
 bool CallTracks::OnRows(const Row* rows, size_t count) {
@@ -76,7 +78,9 @@ void CallTracks::AddRow(const Row& row) {
     if (row.call_events != 0) Keep(row);
     return;
   }
+  // Calls of C functions are paired only if all of their events were logged.
   if (row.context || (IsOfC(row.what) && !has_c_calls_)) return;
+  // A row was lost.
   if (logs_all_ && row.number != next_number_) CutAll();
   next_number_ = row.number + 1;
   now_us_ = std::max(now_us_, row.time_us);
@@ -88,6 +92,7 @@ void CallTracks::AddRow(const Row& row) {
 }
 
 void CallTracks::Begin(const Row& row) {
+  // Bounds memory: the calls in progress are cut.
   if (open_count_ >= kMaxOpen) CutAll();
   ++open_count_;
   open_[index().FirstThread(row.thread)].open.push_back(
@@ -109,10 +114,13 @@ void CallTracks::End(const Row& row) {
 
 void CallTracks::EndTop(Thread* calls, uint32_t thread, const SliceEnd& end) {
   std::vector<Open>& open = calls->open;
+  // Too short, and so are all calls within it: none was added.
   if (now_us_ - open.back().time_us < min_us_) {
     ++too_short_;
   } else {
     const uint32_t track = threads_.TrackOf(thread);
+    // The call is long enough, and so are those around it: add them, outer ones
+    // first.
     for (; calls->given < open.size(); ++calls->given) {
       const Open& call = open[calls->given];
       sink_.Begin(track, call.time_us, NameOf(call.site));
@@ -147,6 +155,7 @@ void CallTracks::Keep(const Row& row) {
   } else if (ended_.size() >= kMaxEnded) {
     ++not_kept_;
   } else {
+    // The RETURN has only the length of the call.
     const uint64_t begin_us = now_us_ - std::min(now_us_, row.call_us);
     ended_.push_back({begin_us, now_us_, row.number - row.call_events,
                       row.call_drss, index().FirstThread(row.thread),

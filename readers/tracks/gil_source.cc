@@ -93,11 +93,14 @@ void GilTracks::Take(const GilEvent& event) {
   if (IsOfLocks(event.action)) return TakeLock(event, thread, time_us);
   if (HasGilStack(event.action)) return;
   Hold& hold = holds_[event.gil];
+  // The entry says what the last holder did until now, and since when the GIL
+  // has been free.
   if (HasHold(event.action) && hold.thread != 0) {
     const uint64_t free_ns = std::min(event.free_ns, event.time_ns);
     hold.end_us = std::max((event.time_ns - free_ns) / 1000, hold.begin_us);
     hold.let_go_us =
         std::min(event.paused_ns / 1000, hold.end_us - hold.begin_us);
+    // Not free: the last holder still has it.
     hold.goes_on = free_ns == 0;
   }
   switch (event.action) {
@@ -109,6 +112,7 @@ void GilTracks::Take(const GilEvent& event) {
     case GIL_WAITING:
     case GIL_GIVING_WAY:
       EndWait(thread, time_us);
+      // The holder itself waits: it let go before, or lets go now.
       if (hold.thread == thread) {
         hold.end_us =
             std::max(std::min(hold.goes_on ? time_us : hold.end_us, time_us),
@@ -130,6 +134,7 @@ void GilTracks::Take(const GilEvent& event) {
 
 void GilTracks::TakeLock(const GilEvent& event, uint32_t thread,
                          uint64_t time_us) {
+  // A thread waits for one thing at a time.
   EndWait(thread, time_us);
   Thread& of = doing_[thread];
   switch (event.action) {
@@ -153,6 +158,7 @@ void GilTracks::EndHold(uint64_t gil, Hold* hold) {
   if (hold->thread == 0) return;
   SliceEnd end;
   end.let_go_us = hold->let_go_us;
+  // The share of the time that it really held the GIL.
   if (hold->end_us > hold->begin_us) {
     end.share -= static_cast<double>(hold->let_go_us) /
                  static_cast<double>(hold->end_us - hold->begin_us);
@@ -176,6 +182,8 @@ void GilTracks::EndWait(uint32_t thread, uint64_t time_us) {
 void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
                      uint32_t name, const SliceEnd& end) {
   Thread& of = doing_[thread];
+  // A damaged file may have slices that overlap: they start where the last one
+  // ended.
   begin_us = std::max(begin_us, of.given_us);
   if (end_us < begin_us) return;
   if (end_us - begin_us < min_us_) {
@@ -237,6 +245,7 @@ void GilTracks::Finish() {
   std::sort(gils.begin(), gils.end());
   for (const uint64_t gil : gils) {
     Hold& hold = holds_[gil];
+    // No later entry has its end: it lasts until the run's end.
     if (hold.goes_on) hold.end_us = std::max(hold.end_us, end_us_);
     EndHold(gil, &hold);
   }

@@ -26,10 +26,12 @@ class RssCurve {
     // Too late to be sorted in: the counter would take it for the latest value.
     if (rss_bytes == 0 || step < given_) return;
     const Reading reading = {time_us, rss_bytes};
+    // A step keeps its highest and its last reading: a curve needs no more.
     const auto [at, is_new] = steps_.try_emplace(step, Step{reading, reading});
     Step& of = at->second;
     if (time_us >= of.last.time_us) of.last = reading;
     if (rss_bytes > of.highest.rss_bytes) of.highest = reading;
+    // Older steps are not expected to change any more.
     if (is_new && steps_.size() > kMostSteps) GiveFirst();
   }
   void Finish(uint64_t end_us) {
@@ -63,6 +65,7 @@ class RssCurve {
 // RSS of a run without calls: from page events between two readings.
 class PageRss final : public ResidentReplay {
  public:
+  // Reads the page events again, with what is known of the peak.
   PageRss(Hindsight hindsight, RssCurve* curve)
       : ResidentReplay(kEnd, std::move(hindsight)), curve_(*curve) {}
   void Finish() override {
@@ -180,6 +183,7 @@ void ProcessTracks::Between(absl::string_view what, uint64_t from_us,
     name.name = what;
     tracing_name_ = sink_.AddName(name);
   }
+  // Pauses may overlap in a damaged file.
   from_us = std::max(from_us, tracing_us_);
   tracing_us_ = std::max(from_us, to_us);
   sink_.Begin(tracing_, from_us, tracing_name_);
@@ -199,6 +203,7 @@ class ProcessSource final : public TrackSource {
   bool Give(RereadFile* file, TrackSink* sink) override {
     ProcessTracks tracks(sink);
     if (!file->Read(&tracks)) return false;
+    // Without calls RSS is only read now and then; page events fill the gaps.
     if (RssCurve* const curve = tracks.CurveOfPages()) {
       const std::unique_ptr<PeakFinder> finder = FindPeak(file);
       if (finder == nullptr) return false;
@@ -217,6 +222,7 @@ std::unique_ptr<TrackSource> NewProcessSource() {
 }
 
 std::vector<std::unique_ptr<TrackSource>> AllSources(
+    // The order matters: the first source finds the last names of threads.
     const SourceOptions& options) {
   std::vector<std::unique_ptr<TrackSource>> sources;
   sources.push_back(NewProcessSource());

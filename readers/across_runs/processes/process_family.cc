@@ -23,12 +23,15 @@ bool AreSame(const ProcessRun& a, const ProcessRun& b) {
 class TreeMaker {
  public:
   explicit TreeMaker(std::vector<ProcessRun> runs) : runs_(std::move(runs)) {
+    // By start, so that a parent precedes its children, and copies of a file
+    // are adjacent.
     std::stable_sort(runs_.begin(), runs_.end(),
                      [](const ProcessRun& a, const ProcessRun& b) {
                        return std::tie(a.begin_us, a.pid) <
                               std::tie(b.begin_us, b.pid);
                      });
     runs_.erase(std::unique(runs_.begin(), runs_.end(), AreSame), runs_.end());
+    // A pid may have been used by several processes.
     for (size_t i = 0; i < runs_.size(); ++i) {
       of_pid_.emplace(std::pair(runs_[i].host, runs_[i].pid), i);
     }
@@ -74,6 +77,7 @@ class TreeMaker {
     }
     return parent;
   }
+  // Start times in ticks identify a process; pids alone may be reused.
   static bool MayBegin(const ProcessRun& parent, const ProcessRun& child) {
     if (child.parent_start_ticks != 0 && parent.start_ticks != 0) {
       return child.parent_start_ticks == parent.start_ticks;
@@ -111,6 +115,7 @@ uint64_t ProcessFamily::EndUs() const {
 FamilyPeak ProcessFamily::Peak() const {
   FamilyPeak peak;
   const std::vector<Change> changes = Changes();
+  // Processes by their memory now; the highest of each for the sum of peaks.
   std::vector<uint64_t> now(members_.size()), highest = now;
   uint64_t sum = 0;
   size_t until = 0;  // the changes up to the peak
@@ -124,6 +129,7 @@ FamilyPeak ProcessFamily::Peak() const {
     until = i + 1;
   }
   peak.shares.resize(members_.size());
+  // Repeats the changes up to the peak, for the share of each process.
   for (size_t i = 0; i < until; ++i) {
     peak.shares[changes[i].member] = changes[i].bytes;
   }
@@ -138,6 +144,7 @@ std::vector<ProcessFamily::Change> ProcessFamily::Changes() const {
   for (size_t i = 0; i < members_.size(); ++i) {
     const ProcessRun& run = members_[i].run;
     for (const MemoryStep& step : run.steps) {
+      // After its end a process has nothing, even if the file goes on.
       if (step.time_us >= run.end_us) break;
       changes.push_back({step.time_us, i, step.bytes});
     }
@@ -160,6 +167,7 @@ void ProcessFamily::KeepTreeOf(const std::string& file) {
   uint64_t end_us = 0;
   std::set<std::pair<uint32_t, uint64_t>> processes;
   std::vector<FamilyMember> kept;
+  // Moves a process and those below it, which follow it, to the result.
   const auto keep_tree = [&](std::vector<FamilyMember>::iterator top,
                              size_t new_depth) {
     const size_t old_depth = top->depth;
@@ -179,6 +187,7 @@ void ProcessFamily::KeepTreeOf(const std::string& file) {
     const auto is_parent = [&run](const std::pair<uint32_t, uint64_t>& one) {
       return one.first == run.parent_pid;  // or was, in another run
     };
+    // Started while the family ran, not by fork, and not by a known parent.
     const bool is_meanwhile =
         run.begin_us >= begin_us && run.begin_us <= end_us && !run.forked &&
         std::none_of(processes.begin(), processes.end(), is_parent);

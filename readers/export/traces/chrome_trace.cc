@@ -53,6 +53,7 @@ void AppendArguments(const SliceEnd& end, bool any, std::string* event) {
 
 }  // namespace
 
+// The fields that place an event on a track.
 std::string ChromeTrace::Place(int64_t tid) const {
   return absl::StrCat("\"pid\":", pid_, ",\"tid\":", tid);
 }
@@ -104,6 +105,7 @@ uint32_t ChromeTrace::AddLane(uint32_t thread_track, absl::string_view name) {
   std::string text = Json(name);
   uint32_t order = 0;
   if (thread_track != 0) {
+    // "thread: lane", both without their inner quotes.
     std::string& thread = tracks_[thread_track].name;
     text = absl::StrCat(absl::string_view(thread).substr(0, thread.size() - 1),
                         ": ", absl::string_view(text).substr(1));
@@ -143,6 +145,7 @@ uint32_t ChromeTrace::AddName(const SliceName& name) {
   return static_cast<uint32_t>(names_.size() - 1);
 }
 
+// Nothing is written: the event needs its end.
 void ChromeTrace::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
   tracks_[track].open.push_back({time_us, name, {}});
 }
@@ -158,6 +161,7 @@ void ChromeTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
                                    Place(tracks_[track].tid), ",", name);
   AppendArguments(end, name.back() != '{', &event);
   slice.waiting.push_back(std::move(event));
+  // It started together with the slice around it, which must be written first.
   if (slice.time_us != time_us && !open.empty() &&
       open.back().time_us == slice.time_us) {
     open.back().waiting = std::move(slice.waiting);

@@ -39,6 +39,7 @@ constexpr absl::Duration kStandsStill = absl::Seconds(1);
 // (collector/session/collector_start.h), and the signal for a request.
 constexpr int kOutputFd = 4, kAsk = SIGURG;
 
+// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(long fd) : fd_(static_cast<int>(fd)) {}
@@ -81,6 +82,7 @@ std::string StatusOf(pid_t pid, absl::string_view name) {
   return "";
 }
 
+// Root may ask any process.
 bool IsAnothers(pid_t pid) {
   const std::string ids = StatusOf(pid, "Uid:\t");
   uint64_t own = 0;
@@ -120,6 +122,8 @@ class Growing {
 
   // The next record that can be parsed; nothing: the file has no more now.
   // Fails if the file cannot be read.
+  // Damage is passed over: only the end of the file, or a failure to read, ends
+  // the loop.
   absl::StatusOr<const Record*> Next() {
     for (;;) {
       absl::string_view bytes;
@@ -160,10 +164,13 @@ class Growing {
   absl::Time grown_ = absl::Now();
 };
 
+// One request: finds the collector, asks it, and follows the run file and then
+// the dump. Every step has its own message for the user.
 class Request {
  public:
   Request(pid_t pid, absl::Duration timeout)
       : pid_(pid),
+        // A pidfd refers to the process itself, even if its pid is reused.
         program_(syscall(SYS_pidfd_open, pid, 0)),
         open_errno_(program_.get() < 0 ? errno : 0),
         timeout_(timeout) {}
@@ -235,6 +242,7 @@ absl::Status Request::Send() {
         absl::StrCat("its run file: ", file.status().message()));
   }
   run_.emplace(*std::move(file));
+  // Dumps that started before this time are not the one requested.
   asked_ns_ = MonotonicNs();
   if (syscall(SYS_pidfd_send_signal, collector_->get(), kAsk, nullptr, 0) !=
       0) {
@@ -253,11 +261,13 @@ absl::StatusOr<bool> Request::ReadRun() {
     if (record->has_header()) {
       run_start_ns_ = record->header().start_monotonic_ns();
     }
+    // The end of the requested dump, with what went wrong.
     if (record->has_objects_dumped() && begun_.has_value() &&
         record->objects_dumped().time_us() == begun_->time_us()) {
       problem_ = record->objects_dumped().problem();
     }
     if (!record->has_objects_under_way() || begun_.has_value()) continue;
+    // Times in the file count from the run's start, on the same clock.
     const uint64_t asked_us =
         (asked_ns_ - std::min(asked_ns_, run_start_ns_)) / 1000;
     if (record->objects_under_way().time_us() < asked_us) continue;
@@ -267,6 +277,7 @@ absl::StatusOr<bool> Request::ReadRun() {
 
 absl::Status Request::WaitForBegin() {
   for (;;) {
+    // Asked before reading, so that the last records are not missed.
     const bool over = HasEnded(*collector_);
     ASSIGN_OR_RETURN(const bool begun, ReadRun());
     if (begun) return absl::OkStatus();
@@ -298,6 +309,7 @@ absl::StatusOr<bool> Request::ReadDump() {
 
 absl::StatusOr<DumpMade> Request::WaitForEnd() {
   const std::string name = TerminalText(begun_->path());
+  // The path comes from the run file: a symbolic link there is not followed.
   auto file = OpenFile(begun_->path(), O_NOFOLLOW);
   if (!file.ok()) {
     return absl::UnavailableError(
@@ -311,6 +323,7 @@ absl::StatusOr<DumpMade> Request::WaitForEnd() {
     if (dump_->LacksRoom()) {
       return absl::AbortedError(absl::StrCat(name, ": ", strerror(ENOSPC)));
     }
+    // The run file reports problems that the dump itself cannot.
     RETURN_IF_ERROR(ReadRun().status());
     if (!problem_.empty()) {
       return absl::AbortedError(

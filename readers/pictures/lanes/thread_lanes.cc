@@ -29,6 +29,8 @@ constexpr uint32_t kBarColumns = 3;
 // colour.
 constexpr double kLeastShare = 0.001;
 
+// Chooses threads, colours and texts, and draws lanes from the columns that
+// were read.
 class LaneDrawing {
  public:
   LaneDrawing(const LaneLevels& levels, size_t most)
@@ -73,7 +75,8 @@ class LaneDrawing {
   double most_bytes_ = 0;              // in one column of a lane
 };
 
-// Chooses threads by the best known figure; the tracks below them go with them.
+// Chooses threads by the best known figure: time, time of tracks below them,
+// memory. The tracks below a thread go with it.
 void LaneDrawing::Choose() {
   const auto& lanes = levels_.lanes();
   std::vector<uint64_t> beside_us(lanes.size());  // of a thread's other tracks
@@ -103,15 +106,18 @@ void LaneDrawing::Choose() {
     return std::tuple(lanes[a].busy_us, beside_us[a], lanes[a].grown_bytes) >
            std::tuple(lanes[b].busy_us, beside_us[b], lanes[b].grown_bytes);
   });
+  // Threads that are not kept are among the others.
   const auto kept = std::stable_partition(
       order.begin(), order.end(), [&](size_t i) { return lanes[i].is_kept; });
   const size_t count =
       std::min(most_, static_cast<size_t>(kept - order.begin()));
   shown_.assign(order.begin(), order.begin() + count);
   others_.assign(order.begin() + count, order.end());
+  // Shown in the order of their start.
   std::sort(shown_.begin(), shown_.end());
 }
 
+// Whether a name gets a colour of its own.
 bool LaneDrawing::IsSeen(const LaneLevels::Name& name) const {
   return (name.kind == SliceName::kOther && name.busy_us > 0) ||
          name.busy_us > kLeastShare * all_us_ ||
@@ -147,8 +153,10 @@ void LaneDrawing::AddKey(uint32_t color, std::string label,
 // Returns kOtherColor, which is 0, once all are used.
 uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
   if (name.color.empty()) {
+    // No colour is left.
     if (free_colors_ == kMostColors) return LaneChart::kOtherColor;
     const size_t color = free_colors_++;
+    // If colours mean states, functions get other ones.
     chart_.colors.push_back(has_chosen_ ? std::string(kBesideStates[color])
                                         : LayerColors(kMostColors)[color]);
   } else {
@@ -225,6 +233,7 @@ void LaneDrawing::SetRss() {
   const auto& rss = levels_.rss_bytes();
   for (size_t i = 0; i < rss.size(); ++i) {
     if (rss[i] <= 0) continue;
+    // The highest of the joined columns.
     double& bytes = chart_.rss_bytes[i / kLevelFactor];
     bytes = std::max(bytes, static_cast<double>(rss[i]));
   }
@@ -236,6 +245,7 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
   drawn.beside = lane.of_lane != 0;
   drawn.detail = DetailOf(lane);
   for (const LaneLevels::Piece& piece : Coarser(lane.pieces, kLevelFactor)) {
+    // Some slices are only known as a share of the time: their height shows it.
     if (levels_.names()[piece.name].by_share) {
       drawn.bars.push_back({piece.first, piece.last - piece.first + 1,
                             ColorOf(piece.name),
@@ -245,6 +255,7 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
     drawn.pieces.push_back(
         {piece.first, piece.last, ColorOf(piece.name), piece.share < 0.5});
   }
+  // The square root keeps small bars visible beside large ones.
   for (const LaneLevels::Growth& part : BarsOf(lane)) {
     const uint32_t first = part.column * kBarColumns;
     drawn.bars.push_back({first,
@@ -273,6 +284,8 @@ LaneChart::Lane LaneDrawing::DrawOthers() const {
     const Lane& lane = MainLane(i);
     busy_us += lane.busy_us;
     bytes += lane.grown_bytes;
+    // Counts the threads that were not idle. Without such times memory is added
+    // up instead.
     for (const LaneLevels::Piece& piece : Coarser(lane.pieces, kLevelFactor)) {
       if (levels_.names()[piece.name].is_idle) continue;
       for (uint32_t at = piece.first; at <= piece.last; ++at) {

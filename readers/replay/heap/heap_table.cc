@@ -33,6 +33,7 @@ void AddSums(const HeapTableOptions& options, double total_bytes,
   });
 }
 
+// The columns of a comparison: changes have a sign.
 void AddChanges(const std::string& name, HeapColumns* columns) {
   columns->AddBytes(name + "_bytes", name, [](const HeapRows::Row& row) {
     return SignedNumber(row.sums.bytes - row.before.bytes);
@@ -48,6 +49,7 @@ void AddChanges(const std::string& name, HeapColumns* columns) {
   });
 }
 
+// The runs are independent, so variances add up.
 void AddErrors(const HeapTableOptions& options, HeapColumns* columns) {
   columns->AddError("error_bytes", "std error", [](const HeapRows::Row& row) {
     return row.sums.bytes_variance + row.before.bytes_variance;
@@ -95,6 +97,7 @@ void AddReserved(const HeapTableOptions& options, const HeapRows::Row& row,
   table->rows.push_back(std::move(cells));
 }
 
+// A change counts by its size; resident mappings always add to it.
 double SortKey(const HeapRows::Row& row) {
   return std::fabs(row.sums.bytes - row.before.bytes) + row.mapped_bytes;
 }
@@ -153,6 +156,7 @@ std::string UnseenText(const HeapUnseen& unseen) {
 void HeapRowsMaker::Add(const HeapReplay& replay,
                         const std::vector<HeapSums>& sums, bool before,
                         const Keep& keep) {
+  // Numbers are cached by source.
   OriginNumbers numbers(by_, &replay.index(), &places_);
   const auto add = [before](const HeapSums& of, HeapRows::Row* row) {
     (before ? row->before : row->sums).Add(of);
@@ -160,6 +164,7 @@ void HeapRowsMaker::Add(const HeapReplay& replay,
   for (uint32_t i = 0; i < sums.size(); ++i) {
     const HeapSource& source = replay.model().sources()[i];
     if (sums[i].recorded == 0 || (keep != nullptr && !keep(source))) continue;
+    // Sources of the wanted kind have places; the others are one row each.
     if (source.reserved == of_reserved_ && !source.tracing) {
       add(sums[i], RowOf(i, OriginOf(source.key, replay), &numbers));
     } else if (!of_reserved_) {
@@ -211,6 +216,7 @@ void SortByBytes(std::vector<HeapRows::Row>* places) {
 }
 
 Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
+  // The total is that of all rows except tracing's.
   double total_bytes = rows.other_threads.sums.bytes;
   for (const HeapRows::Row& row : rows.places) total_bytes += row.sums.bytes;
   const HeapRows::Row others = KeepTop(options.limit, SortKey, &rows.places);
@@ -229,6 +235,7 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
 }
 
 bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen) {
+  // An error below half a block: each counted block was recorded.
   return unseen.count > 0 && sums.recorded > 0 && 2 * sums.CountError() < 1;
 }
 

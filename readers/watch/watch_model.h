@@ -62,14 +62,18 @@ class WatchModel final : public HeapReplay {
     uint64_t time_us = 0;
     std::vector<double> lines, threads;
   };
+  // What the amounts are: live blocks, pages that came, or growth at calls; the
+  // best that the run has.
   enum class Basis { kNone, kHeap, kPages, kCalls };
 
+  // A reading at this time; 0 bytes: RSS was not read.
   void See(uint64_t time_us, uint64_t rss_bytes);
   Basis basis() const;
   Sums Take();
   // `events` more were read. Keeps the current sums once every kStepUs of the
   // run, unless that costs more than reading the events.
   void Remember(size_t events);
+  // Adds the sums, and drops those older than needed.
   void Keep(Sums now);
   void TakeHeap(Sums* sums);
   void TakePages(Sums* sums);
@@ -81,12 +85,14 @@ class WatchModel final : public HeapReplay {
                                             const std::vector<double>& before,
                                             bool threads) const;
 
+  // Of the run file, as far as it was read.
   bool has_header_ = false, ended_ = false;
   Footer footer_;
   uint64_t now_us_ = 0, rss_bytes_ = 0, peak_bytes_ = 0, damages_ = 0;
   RssCurve curve_;
   CallProfile profile_;
   bool has_rows_ = false, has_pages_ = false;
+  // Bytes of pages that came; those that left are not known by stack.
   std::vector<double> came_by_stack_, came_by_thread_;
   PlaceTable lines_;
   OriginNumbers of_sources_, of_stacks_;

@@ -38,6 +38,7 @@ class ChromeTrace final : public TrackSink {
   void Finish();
 
  private:
+  // A slice that has not ended.
   struct Open {
     uint64_t time_us;
     uint32_t name;
@@ -46,13 +47,16 @@ class ChromeTrace final : public TrackSink {
     // it.
     std::vector<std::string> waiting;
   };
+  // A thread, a lane or a counter.
   struct Track {
     int64_t tid = 0;
     std::string name;  // as JSON: of threads and counters
     std::vector<Open> open;
   };
   uint32_t AddTrack(int64_t tid, std::string name);
+  // Prints the name of a thread, and its position among the others.
   void NameThread(const Track& track, uint32_t order);
+  // Appends an event, after a comma unless it is the first one.
   void Append(absl::string_view event);
   std::string Place(int64_t tid) const;
 

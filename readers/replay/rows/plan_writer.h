@@ -68,6 +68,8 @@ class PlanWriter final : public RowWriter {
     output_->Append(Style::kRowEnd);
   }
 
+  // Marks and events are few compared with rows: their lines are made without
+  // steps.
   void WriteMark(const RunView& run, const Mark& mark) override {
     WriteLine([&](Column column, std::string* line) {
       AppendMarkCell(style_, column, run, mark, line);
@@ -98,6 +100,7 @@ class PlanWriter final : public RowWriter {
     });
   }
 
+  // Separators are those of a row, so that columns align.
   // Writes a line that is not a row; `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
@@ -112,7 +115,8 @@ class PlanWriter final : public RowWriter {
     output_->Append(line);
   }
 
-  // Returns the number of bytes.
+  // Writes the text of a step, rendered once for each id. Returns its number of
+  // bytes.
   template <typename Render>
   size_t WriteCached(Render render, const RunView& run, uint32_t id,
                      RowStep* step) {
@@ -123,6 +127,8 @@ class PlanWriter final : public RowWriter {
     return text.size();
   }
 
+  // Adds the Thread column when a file has its second thread, and prints the
+  // header again. Later rows have the column.
   void NoteThread(uint32_t slot, uint32_t thread) {
     if (!adds_thread_) return;
     if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
@@ -140,6 +146,7 @@ class PlanWriter final : public RowWriter {
   const bool with_header_;
   bool adds_thread_;
   OutputBuffer* const output_;
+  // Made anew when a column is added.
   std::vector<RowStep> steps_;
   std::vector<uint32_t> first_threads_;  // by slot; 0: none yet
 };

@@ -17,6 +17,7 @@
 
 namespace pymemrun {
 
+// Names are part of the output formats.
 // "came", "unmapped", ...
 inline absl::string_view ActionName(PageAction action) {
   static constexpr absl::string_view kNames[] = {

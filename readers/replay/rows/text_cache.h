@@ -38,12 +38,16 @@ class TextCache {
   }
 
  private:
+  // An entry is valid if it has the cache's generation: clearing touches no
+  // entry.
   struct Entry {
     uint32_t generation = 0;
     uint32_t offset = 0;
     uint32_t size = 0;
   };
 
+  // Renders into `texts_` directly. A pointer to it may move with the next
+  // text.
   template <typename Render>
   absl::string_view Add(uint32_t slot, uint32_t id, Render render) {
     if (id > kMaxId) {
@@ -64,6 +68,7 @@ class TextCache {
 
   std::vector<std::vector<Entry>> slots_;
   std::string texts_;
+  // The text of an id above kMaxId.
   std::string spare_;
   uint32_t generation_ = 1;
 };

@@ -76,6 +76,15 @@ void AddFilesOfPlaces(CLI::App* app, TableView* view) {
   Need(app, {"--function"}, "--by line|library-line|function");
 }
 
+void SayNoPlaces(bool none, const TableView& view, std::optional<GroupBy> by,
+                 const Console& console) {
+  if (!none || !view.chooses_places()) return;
+  console.Say(absl::StrCat(
+      view.LeavesNone(), "place",
+      by == GroupBy::kLine ? "; --by library-line lists those of libraries, too"
+                           : ""));
+}
+
 void AddTasks(CLI::App* app, TableView* view) {
   AddGlobs(app, "--task", "tasks whose names match GLOB", &view->tasks);
 }
@@ -162,13 +171,7 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       console.Usage(applied.message());
       return kExitUsage;
     }
-    if (table.places == 0 && view.chooses_places()) {
-      console.Say(
-          absl::StrCat(view.LeavesNone(), "place",
-                       by == GroupBy::kLine
-                           ? "; --by library-line lists those of libraries, too"
-                           : ""));
-    }
+    SayNoPlaces(table.places == 0, view, by, console);
   }
   if (as_text()) {
     output->AppendLines(heading);

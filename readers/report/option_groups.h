@@ -69,6 +69,9 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view);
 // The same of places, if --by groups them by what has files, or functions.
 // Behind AddGroupBy().
 void AddFilesOfPlaces(CLI::App* app, TableView* view);
+// Says that these options leave none of the places, if they leave `none`.
+void SayNoPlaces(bool none, const TableView& view, std::optional<GroupBy> by,
+                 const Console& console);
 // --task, of places that are tasks.
 void AddTasks(CLI::App* app, TableView* view);
 

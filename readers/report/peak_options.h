@@ -5,10 +5,12 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "readers/options/option_values.h"
 #include "readers/replay/calls/call_filter.h"
 #include "readers/replay/moments/moment.h"
 #include "readers/report/option_groups.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 
@@ -25,6 +27,12 @@ struct PeakOptions {
     app->add_option("--strip-prefix", prefix,
                     "Leave P out of file names that begin with it.")
         ->option_text("P");
+  }
+  // Where no peak is shown.
+  std::string NoCall() const {
+    return absl::StrCat(
+        choice.view.chooses_places() ? "no call that you chose" : "no call",
+        " changed RSS by more than ", HumanBytes(rule.min_bytes));
   }
   void AddRule(CLI::App* app) {
     AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",

@@ -37,6 +37,14 @@ absl::string_view HoldingName(Holding holding) {
   return kNames[static_cast<size_t>(holding)];
 }
 
+bool RunSide::HasAny(const TableView& view) const {
+  return std::any_of(places_.begin(), places_.end(), [&view](const auto& held) {
+    return std::any_of(held.begin(), held.end(), [&view](const HeldBytes& one) {
+      return view.Lists(one.place.file, one.place.function);
+    });
+  });
+}
+
 std::unique_ptr<RunSide> RunSide::Read(RereadFile* file,
                                        const RunSideOptions& options,
                                        const Console& console, int* code) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "readers/places/place_tree.h"
+#include "readers/places/table_view.h"
 #include "readers/replay/moments/run_moments.h"
 #include "readers/replay/summary/run_facts.h"
 #include "readers/replay/threads/thread_replay.h"
@@ -87,6 +88,8 @@ class RunSide {
   const std::vector<HeldBytes>& places(Holding which) const {
     return places_[static_cast<size_t>(which)];
   }
+  // Whether it has any place that the view lists.
+  bool HasAny(const TableView& view) const;
   // The moment that was given, if any.
   const std::optional<FoundMoment>& moment() const { return moment_; }
   // Live bytes by call stack, at their peak or the given moment. Node 0 is the

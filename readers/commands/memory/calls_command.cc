@@ -222,6 +222,9 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   if (*all > 0) {
     attribution_.SayWhatCounts(replay, *run->file(), run->console());
   }
+  if (*all == 0 && (table_.as_text() || peaks_.choice.view.chooses_places())) {
+    run->Say(absl::StrCat(peaks_.NoCall(), peaks.empty() ? "" : " then"));
+  }
   if (!table_.as_text()) return PrintTable(table, table_.format(), output);
   for (const std::vector<Cell>& row : table.rows) {
     const auto number = std::get<uint64_t>(row[0]);
@@ -230,13 +233,6 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
     output->Append(absl::StrCat(TerminalText(line), "\n"));
   }
   SayNotShown(*all - table.rows.size(), run->console());
-  if (*all == 0) {
-    run->Say(absl::StrCat(
-        peaks_.choice.view.chooses_places() ? "no call that you chose"
-                                            : "no call",
-        " changed RSS by more than ", HumanBytes(peaks_.rule.min_bytes),
-        peaks.empty() ? "" : " then"));
-  }
 }
 
 void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
@@ -257,6 +253,7 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
     run->Fail(kExitUsage);
     return;
   }
+  SayNoPlaces(*all == 0, peaks_.choice.view, by_, run->console());
   PrintTable(table, table_.format(), output);
   if (table_.as_text()) {
     output->AppendLines(table_.NotShown(*all, "place", "places"));

@@ -129,6 +129,9 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
       console.Usage(printed.message());
       return kExitUsage;
     }
+    SayNoPlaces(
+        !sides[0]->HasAny(table_.view) && !sides[1]->HasAny(table_.view),
+        table_.view, side_.by, console);
   }
   const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);
   for (const std::string& line : verdict.unknown) console.Say(line);

@@ -51,6 +51,18 @@ TEST_F(DiffPlacesTest, OthersAreLeftOut) {
               HasSubstr("\nnothing changed at the places that are listed\n"));
 }
 
+TEST_F(DiffPlacesTest, ThatNoPlaceIsListedIsSaid) {
+  for (const char* const option : {"--file", "--function"}) {
+    EXPECT_EQ(Diff({option, "other.py", "--csv"}).err,
+              std::string("pymemreport: ") + option +
+                  " leaves no place; --by library-line lists those of "
+                  "libraries, too\n");
+  }
+  EXPECT_EQ(Diff({"--exclude", "*", "--by", "file"}).err,
+            "pymemreport: --exclude leaves no place\n");
+  EXPECT_EQ(Diff({"--file", "job.py"}).err, "");
+}
+
 TEST_F(DiffPlacesTest, WhatIsWrongIsSaidBeforeAnythingIsPrinted) {
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"--sort", "colour"},

@@ -369,6 +369,10 @@ bool ThreadReader::Read(Drawing* drawing) {
   }
   if (options_.as_svg) {
     if (!FindCalls()) return run_.Fail(kExitFailed);
+    if (peaks_.empty() && options_.view().chooses_places()) {
+      run_.Say(knows_calls_ ? options_.peaks.NoCall()
+                            : "has no calls that you could choose from");
+    }
     if (!knows_calls_) FindHighest();
     Draw(drawing);
   }

@@ -142,14 +142,15 @@ bool IsOutOfReach(const CLI::App& app, const std::string& needed) {
 }  // namespace
 
 void Exclude(CLI::App* app, const std::vector<std::string>& these,
-             const std::vector<std::string>& others) {
+             const std::vector<std::string>& others, const std::string& why) {
+  const std::string reason = why.empty() ? "" : absl::StrCat(": ", why);
   for (const std::string& one : these) {
     for (const std::string& other : others) {
       const Choice choice(one), excluded(other);
       app->get_option(excluded.name);  // it must be there
       AddRule(app, choice, kExcludes, absl::StrCat(one, "\n", other), [=] {
         return excluded.IsMade(*app, false)
-                   ? DoNotGo(*app, choice.name, excluded.name)
+                   ? DoNotGo(*app, choice.name, excluded.name) + reason
                    : "";
       });
     }

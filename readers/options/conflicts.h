@@ -14,9 +14,11 @@ namespace pymemrun {
 // some, "--by task|module". What breaks a rule is a usage error that names
 // both.
 
-// Each of `these` goes with none of `others`.
+// Each of `these` goes with none of `others`. `why`: where their names do not
+// tell.
 void Exclude(CLI::App* app, const std::vector<std::string>& these,
-             const std::vector<std::string>& others);
+             const std::vector<std::string>& others,
+             const std::string& why = "");
 // At most one of these may be given.
 void ExcludeEachOther(CLI::App* app, const std::vector<std::string>& names);
 // Each of `these` needs one of the options, "--parents|--children" or

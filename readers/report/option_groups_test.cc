@@ -13,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -98,6 +99,39 @@ TEST(RangeOptionsTest, WhatBeginsBehindTheEndIsRefused) {
   }
   EXPECT_EQ(Report({"heap", heap.path(), "--at", "1ms", "--to", "1000"}).out,
             Report({"heap", heap.path(), "--at", "1ms", "--to", "exit"}).out);
+}
+
+TEST(RangeOptionsTest, TheirOwnFaultIsSaidOnceAndBeforeAnyFile) {
+  for (const char* const report :
+       {"timeline", "top", "calls", "gil", "tasks", "states"}) {
+    EXPECT_EQ(Refusal({report, "x.pb", "y.pb", "--from", "2", "--to", "1"}),
+              "pymemreport: --to: expected a moment after --from, found '1' "
+              "(pymemreport --help tells more)\n");
+  }
+  EXPECT_THAT(Refusal({"gil", "x.pb", "--to", "10%", "--from", "50%"}),
+              HasSubstr("--to: expected a moment after --from, found '10%'"));
+  EXPECT_THAT(
+      Refusal({"gil", "x.pb", "--to", "0"}),
+      HasSubstr("--to: expected a moment after the run's beginning, found "));
+  EXPECT_THAT(Refusal({"heap", "x.pb", "--at", "2", "--to", "1"}),
+              HasSubstr("--to: expected a moment not before --at, found '1'"));
+  EXPECT_THAT(
+      Refusal({"gil", "x.pb", "y.pb", "--rows", "waits", "--sort", "a"}),
+      HasSubstr("--sort of waits needs --csv or --json ("));
+}
+
+TEST(RangeOptionsTest, WhatARunHasTheOtherWayRoundIsSaidOfTheRun) {
+  const TempFile gil(GilRun().Build());
+  EXPECT_THAT(Refusal({"gil", gil.path(), "--from", "exit", "--to", "1us"}),
+              AllOf(HasSubstr(gil.path() + ": --to: expected a moment after "
+                                           "--from, "),
+                    HasSubstr(" s, found 0.000 s\n")));
+}
+
+TEST(RefusedOptionsTest, AReasonIsGiven) {
+  EXPECT_THAT(Refusal({"summary", "x.pb", "--thread", "a", "--csv"}),
+              HasSubstr("--csv does not go with --thread a: the values are of "
+                        "the whole process ("));
 }
 
 TEST(RefusedOptionsTest, AWordWithoutEndIsCut) {

@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// Not copied between Add() and the parsing, which go by its address.
 struct RangeOptions {
   std::optional<Moment> from, to;
 
@@ -19,7 +20,11 @@ struct RangeOptions {
     AddParsed(app, "--from", &from, ParseMoment, "T",
               "Begin at this moment: a time (1.5, 1500ms, 50%), a mark's "
               "label, peak, heap-peak, end or exit.");
-    AddParsed(app, "--to", &to, ParseMoment, "T", "End at this moment.");
+    const auto parse_end = [this](absl::string_view text) {
+      return ParseEnd(text, from.value_or(Moment{Moment::kTime}),
+                      from.has_value() ? "--from" : "the run's beginning");
+    };
+    AddParsed(app, "--to", &to, parse_end, "T", "End at this moment.");
   }
   // As FindRange().
   bool Find(RereadFile* file, const Console& console, MomentRange* range,

@@ -7,7 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "readers/across_runs/diff/run_diff.h"
+#include "readers/commands/memory/heap_modes.h"
 #include "readers/objects/blocks/heap_objects.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
@@ -23,87 +23,6 @@
 
 namespace pymemrun {
 namespace {
-
-HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
-  return [interpreter](const HeapSource& source) {
-    return !source.tracing && !interpreter->Contains(source.key.stack);
-  };
-}
-
-struct Shown {
-  Shown(GroupBy by, bool of_reserved) : rows(by, of_reserved) {}
-
-  std::string heading;
-  HeapTableOptions table;
-  HeapRowsMaker rows;
-  std::optional<HeapRows> diff;  // instead of these
-};
-
-// Blocks alive and, beside them, what is resident of mappings.
-void ShowBlocks(const HeapMoments& replay, RereadFile* file,
-                const HeapRowsMaker::Keep& keep, Shown* shown) {
-  const auto resident = ReadMappedResident(replay, file);
-  shown->heading += MappedText(replay, resident);
-  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
-  if (resident.has_value()) shown->rows.AddMapped(replay, *resident, keep);
-}
-
-void ShowLive(const HeapMoments& replay, RereadFile* file,
-              ThreadFilter* threads, Shown* shown) {
-  shown->heading = LiveText(replay, 0) + ThreadText(replay, threads) +
-                   PeakText(replay) + MeaningText(replay) + RestText(replay);
-  shown->rows.KeepThreads(threads);
-  ShowBlocks(replay, file, nullptr, shown);
-}
-
-void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
-  shown->heading =
-      absl::StrCat("mapped by C code at ", MomentText(replay, 0), "\n");
-  shown->table.name = "reserved";
-  ShowBlocks(replay, file, nullptr, shown);
-}
-
-void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
-  InterpreterStacks interpreter(&replay.index());
-  const auto keep = LeaksOnly(&interpreter);
-  shown->heading = LeaksText(replay, keep);
-  ShowBlocks(replay, file, keep, shown);
-}
-
-void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
-  std::vector<HeapSums> sums;
-  for (const HeapSource& source : replay.model().sources()) {
-    sums.push_back(source.temporary);
-  }
-  shown->heading = absl::StrCat(
-      "temporary ", HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
-      ", freed before ", Counted(limit, "further allocation"),
-      " of the same thread\n");
-  shown->table.name = "temporary";
-  shown->table.with_mapped = false;
-  shown->rows.Add(replay, sums);
-}
-
-void ShowChange(const HeapMoments& replay, Shown* shown) {
-  shown->heading = absl::StrCat("before: ", LiveText(replay, 0),
-                                "after: ", LiveText(replay, 1));
-  shown->table.is_change = true;
-  shown->table.name = "change";
-  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/true);
-  shown->rows.Add(replay, replay.SumsAt(1));
-}
-
-void ShowDiff(const HeapMoments& first, const HeapMoments& second,
-              Shown* shown) {
-  shown->heading =
-      absl::StrCat("before: ", LiveText(first, 0), HeapHeading(first),
-                   "after: ", LiveText(second, 0), HeapHeading(second));
-  shown->table.is_change = true;
-  shown->table.name = "change";
-  shown->table.with_errors |= second.sampled();
-  shown->table.unseen.TakeMost(second.unseen());
-  shown->diff = DiffHeapRows(shown->table.by, first, second);
-}
 
 enum class HeapAs { kTable, kTree, kSnapshot };
 // Usual limits, of text.
@@ -132,8 +51,8 @@ class HeapCommand final : public ReportCommand {
  private:
   std::vector<std::string> FilesToRead() const override;
   void AddConflicts(CLI::App* app);
-  int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
-                  RunReading* run, OutputBuffer* output) const;
+  int PrintTable(const HeapMoments& replay, ThreadFilter* threads,
+                 RunReading* run, OutputBuffer* output) const;
   int Print(const HeapMoments& replay, RunReading* run,
             OutputBuffer* output) const;
   std::string StacksHeading(const HeapMoments& replay, ThreadFilter* threads,
@@ -141,23 +60,20 @@ class HeapCommand final : public ReportCommand {
   void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
                    OutputBuffer* output) const;
   bool as_table() const { return as_ == HeapAs::kTable; }
-  std::vector<Moment> Moments(RereadFile* file) const;  // but of --diff
-  Moment at_;
-  std::optional<Moment> to_;  // the change up to this moment
-  GroupBy by_ = GroupBy::kLine;
+  void SetMode();
+
+  HeapAsked asked_;
   HeapAs as_ = HeapAs::kTable;
-  bool inverted_ = false, leaks_ = false;
+  bool inverted_ = false, leaks_ = false, reserved_ = false;
   HeapObjectsOptions objects_;
-  bool reserved_ = false;   // what C code has mapped, instead of blocks
-  uint32_t temporary_ = 0;  // freed before this many allocations; 0: all blocks
   PlaceOptions table_;
   StackOptions stacks_;
 };
 
 void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
-  AddMoment(app, &at_);
-  AddGroupBy(app, &by_,
+  AddMoment(app, &asked_.at);
+  AddGroupBy(app, &asked_.by,
              {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
               GroupBy::kAllocator, GroupBy::kModule, GroupBy::kPackage},
@@ -170,13 +86,17 @@ void HeapCommand::AddOptions(CLI::App* app) {
   app->add_option("--diff", files_.compared,
                   "Show what FILE2, another run, has more or less.")
       ->option_text("FILE2");
-  AddParsed(app, "--to", &to_, ParseMoment, "T",
-            "Show what changed from --at T to this moment.");
+  AddParsed(
+      app, "--to", &asked_.to,
+      [this](absl::string_view text) {
+        return ParseEnd(text, asked_.at, "--at", /*may_be_empty=*/true);
+      },
+      "T", "Show what changed from --at T to this moment.");
   app->add_flag("--reserved", reserved_,
                 "Show what C code has mapped, touched or not, if the run "
                 "recorded that.");
   AddParsed(
-      app, "--temporary", &temporary_,
+      app, "--temporary", &asked_.temporary,
       [](absl::string_view text) -> absl::StatusOr<uint32_t> {
         uint32_t number;
         if (absl::SimpleAtoi(text, &number) && number > 0) return number;
@@ -252,44 +172,15 @@ std::vector<std::string> HeapCommand::Prepared(
   return changed;
 }
 
-int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
-                             RunReading* run, OutputBuffer* output) const {
-  Shown shown(by_, reserved_);
-  shown.table.by = by_;
-  shown.table.limit = table_.made_limit();
-  shown.table.with_errors = replay.sampled();
-  shown.table.with_mapped = replay.header().heap_native();
-  shown.table.unseen = replay.unseen();
-  shown.table.for_text = table_.as_text();
-  int code = kExitOk;
-  std::unique_ptr<HeapMoments> second;
-  if (!files_.compared.empty()) {
-    second = ReadHeapAt(files_.compared, at_, run->console(), &code);
-    if (second == nullptr) return code;
-    shown.table.with_mapped |= second->header().heap_native();
-    ShowDiff(replay, *second, &shown);
-  } else if (to_.has_value() && replay.TimeOf(1) < replay.TimeOf(0)) {
-    run->console().Usage(
-        absl::StrCat("--to must not be before --at, ", MomentText(replay, 0)));
-    return kExitUsage;
-  } else if (to_.has_value()) {
-    ShowChange(replay, &shown);
-  } else if (temporary_ != 0) {
-    ShowTemporary(temporary_, replay, &shown);
-  } else if (leaks_) {
-    ShowLeaks(replay, run->file(), &shown);
-  } else if (reserved_) {
-    ShowReserved(replay, run->file(), &shown);
-  } else {
-    ShowLive(replay, run->file(), threads, &shown);
-  }
-  if (files_.compared.empty()) shown.heading += HeapHeading(replay);
-  HeapRows rows =
-      shown.diff.has_value() ? *std::move(shown.diff) : shown.rows.Take();
+int HeapCommand::PrintTable(const HeapMoments& replay, ThreadFilter* threads,
+                            RunReading* run, OutputBuffer* output) const {
+  auto shown = ShowHeap(asked_, replay, threads, table_.made_limit(),
+                        table_.as_text(), run);
+  if (!shown.has_value()) return run->code();
   return std::max(
-      code,
-      table_.PrintPlaces(shown.heading, HeapTable(shown.table, std::move(rows)),
-                         by_, /*folds=*/true, run->console(), output));
+      run->code(),
+      table_.PrintPlaces(shown->heading, std::move(shown->table), asked_.by,
+                         /*folds=*/true, run->console(), output));
 }
 
 std::string HeapCommand::StacksHeading(const HeapMoments& replay,
@@ -315,7 +206,7 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
     output->AppendLines(StacksHeading(replay, threads, keep));
   }
   const PlaceTree tree =
-      HeapTree(by_, replay,
+      HeapTree(asked_.by, replay,
                {.inverted = inverted_,
                 .folds_imports = as_ == HeapAs::kTree && !inverted_,
                 .keep = keep});
@@ -329,13 +220,14 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   }
 }
 
-std::vector<Moment> HeapCommand::Moments(RereadFile* file) const {
-  // Both are of the whole run.
-  if (leaks_) return {Moment{Moment::kEnd}};
-  if (temporary_ != 0) return {Moment{Moment::kExit}};
-  std::vector<Moment> moments = {at_};
-  if (to_.has_value()) moments.push_back(NoLaterThanEnd(*to_, file));
-  return moments;
+void HeapCommand::SetMode() {
+  asked_.compared = files_.compared;
+  asked_.mode = leaks_                     ? HeapReportMode::kLeaks
+                : asked_.temporary != 0    ? HeapReportMode::kTemporary
+                : reserved_                ? HeapReportMode::kReserved
+                : asked_.to.has_value()    ? HeapReportMode::kChange
+                : !asked_.compared.empty() ? HeapReportMode::kDiff
+                                           : HeapReportMode::kLive;
 }
 
 std::vector<std::string> HeapCommand::FilesToRead() const {
@@ -351,7 +243,7 @@ int HeapCommand::Print(const HeapMoments& replay, RunReading* run,
   ThreadFilter threads(table_.thread, &replay.index());
   if (!run->HasNeeded() || !run->HasThread(&threads)) return run->code();
   if (as_table() && !stacks_.any()) {
-    return PrintTables(replay, &threads, run, output);
+    return PrintTable(replay, &threads, run, output);
   }
   PrintStacks(replay, &threads, output);
   return kExitOk;
@@ -363,6 +255,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
     objects_.format = table_.format();
     return ShowHeapObjects(files_.paths[0], objects_, console, output);
   }
+  SetMode();
   if (!as_table()) table_.usual_limit = as_ == HeapAs::kTree ? kFrames : 0;
   int code = kExitOk;
   RunReading run(*this, console);
@@ -371,15 +264,16 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (as_table() && table_.as_text() && !stacks_.collapsed) {
     file->LeaveLossesToReport();
   }
-  const bool by_task = by_ == GroupBy::kTask;
+  const bool by_task = asked_.by == GroupBy::kTask;
   TaskStepsReader tasks(file);
   tasks.LeaveNames();
-  std::vector<HeapMoment> moments = FindHeapMoments(
-      Moments(file), file, console, &code, by_task ? &tasks : nullptr);
+  std::vector<HeapMoment> moments =
+      FindHeapMoments(MomentsOf(asked_, file), file, console, &code,
+                      by_task ? &tasks : nullptr);
   if (moments.empty()) return code;
   HeapMoments replay(std::move(moments),
-                     /*to_end=*/as_table() || at_.kind == Moment::kPeak);
-  replay.CountTemporary(temporary_);
+                     /*to_end=*/as_table() || asked_.at.kind == Moment::kPeak);
+  replay.CountTemporary(asked_.temporary);
   if (by_task) {
     if (!run.HasNeeded()) return run.code();
     replay.TellTasksApart(

@@ -309,7 +309,8 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--top: expected a number from 1 to 24, found '25'"},
       {{"history", "--limit", "3"}, "--limit 3 needs --gc"},
       {{"timeline", "--limit", "3"}, "--limit 3 needs --gc"},
-      {{"history", "--from", "2", "--to", "1"}, "--to must be after --from"},
+      {{"history", "--from", "2", "--to", "1"},
+       "--to: expected a moment after --from, found '1'"},
       {{"heap", "--color"}, "--color: expected a value, found none"},
       {{"history", "--svg", "--csv"}, "--svg does not go with --csv"},
   };

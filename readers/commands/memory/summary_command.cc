@@ -161,8 +161,9 @@ class SummaryCommand final : public ReportCommand {
     needs_.AddWith("--thread", Recorded::kGrowth);
     needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
     files_.AddOutput(app);
-    // Values are of the whole process, sizes of all threads.
-    Exclude(app, {"--thread"}, {"--csv", "--json"});
+    Exclude(app, {"--thread"}, {"--csv", "--json"},
+            "the values are of the whole process");
+    // Sizes are of all threads.
     Exclude(app, {"--stats"}, {"--limit", "--thread", "--thread-attribution"});
     SetUsualOptions(
         app, {"--limit", "--stats", "--thread", "--csv", "--json", "--output"});

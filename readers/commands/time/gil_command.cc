@@ -175,9 +175,12 @@ void GilCommand::AddOff(CLI::App* app) {
 }
 
 std::string GilCommand::Problem() const {
-  return svg() && table_.given_limit.has_value()
-             ? "--limit is of tables: a flame graph has all stacks"
-             : "";
+  if (svg() && table_.given_limit.has_value()) {
+    return "--limit is of tables: a flame graph has all stacks";
+  }
+  const bool sorts_waits =
+      rows_ == GilRows::kWaits && table_.as_text() && !table_.view.sort.empty();
+  return sorts_waits ? "--sort of waits needs --csv or --json" : "";
 }
 
 // A table with two stacks would leave no room for them.
@@ -331,11 +334,6 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
   if (!Read(run, &replay, &range, &keep)) return;
   const GilRows rows = rows_.value_or(GilRows::kThreads);
   if (table_.as_text() && rows == GilRows::kWaits) {
-    if (!table_.view.sort.empty()) {
-      run->console().Usage("--sort of waits needs --csv or --json");
-      run->Fail(kExitUsage);
-      return;
-    }
     PrintWaits(replay, &keep, table_.limit(), output);
     return;
   }

@@ -27,6 +27,14 @@ absl::Status Expected(absl::string_view expected, absl::string_view found) {
       "expected ", expected, ", found '", TerminalText(found), "'"));
 }
 
+// How far `to` is behind `from`; nothing: each run has its own.
+std::optional<double> Between(const Moment& from, const Moment& to) {
+  if (from.kind != to.kind) return std::nullopt;
+  if (from.kind == Moment::kShare) return to.share - from.share;
+  if (from.kind != Moment::kTime) return std::nullopt;
+  return static_cast<double>(to.time_us) - static_cast<double>(from.time_us);
+}
+
 }  // namespace
 
 std::optional<uint64_t> ParseDuration(absl::string_view text) {
@@ -85,6 +93,18 @@ absl::StatusOr<Moment> ParseMoment(absl::string_view text) {
   moment.kind = Moment::kMark;
   moment.label = std::string(absl::StripPrefix(text, "mark:"));
   return moment;
+}
+
+absl::StatusOr<Moment> ParseEnd(absl::string_view text, const Moment& from,
+                                absl::string_view bound, bool may_be_empty) {
+  auto to = ParseMoment(text);
+  if (!to.ok()) return to;
+  const auto between = Between(from, *to);
+  if (!between.has_value() || *between > 0) return to;
+  if (may_be_empty && *between == 0) return to;
+  return Expected(
+      absl::StrCat("a moment ", may_be_empty ? "not before " : "after ", bound),
+      text);
 }
 
 namespace {

@@ -38,6 +38,13 @@ inline constexpr absl::string_view kMomentForms =
 // "mark:" is always a label. Fails for a time or a share that no run can have.
 absl::StatusOr<Moment> ParseMoment(absl::string_view text);
 
+// The same for where something ends that began at `from`. Fails if it is before
+// `from` in every run, or, unless `may_be_empty`, not after it. `bound` names
+// `from` in the message.
+absl::StatusOr<Moment> ParseEnd(absl::string_view text, const Moment& from,
+                                absl::string_view bound,
+                                bool may_be_empty = false);
+
 // Parses "60s", "500ms", "5m", "2h" to microseconds; a bare number is seconds.
 // Returns nothing if the text is not a time, or is 30 years or more.
 std::optional<uint64_t> ParseDuration(absl::string_view text);

@@ -23,6 +23,14 @@ void SayNoMoment(const absl::Status& status, absl::string_view option,
   *code = std::max(*code, is_said ? kExitFailed : kExitUsage);
 }
 
+void SayEmpty(const MomentRange& range, bool has_from, const RereadFile& file,
+              const Console& console) {
+  console.Say(absl::StrCat(
+      file.shown_name(), ": --to: expected a moment after ",
+      has_from ? "--from, " : "the run's beginning, ",
+      HumanSeconds(range.from_us), ", found ", HumanSeconds(range.to_us)));
+}
+
 }  // namespace
 
 absl::StatusOr<FoundMoment> MomentOf(const RunMoments& moments,
@@ -75,7 +83,7 @@ bool FindRange(const std::optional<Moment>& from,
   }
   *code = std::max(*code, kExitUsage);
   if (range->to_us <= range->from_us) {
-    console.Usage("--to must be after --from");
+    SayEmpty(*range, from.has_value(), *file, console);
     return false;
   }
   if (range->from_us > 0 && !GoesOnAfter(range->from_us, file)) {

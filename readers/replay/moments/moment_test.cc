@@ -44,6 +44,22 @@ TEST(ParseMomentTest, SharesAreOfTheRun) {
             "expected a share from 0% to 100%, found '101%'");
 }
 
+TEST(ParseEndTest, LiesBehindTheBeginWhereEachRunHasBoth) {
+  const Moment second = *ParseMoment("1s"), half = *ParseMoment("50%");
+  EXPECT_TRUE(ParseEnd("2", second, "--from").ok());
+  EXPECT_TRUE(ParseEnd("60%", half, "--from").ok());
+  for (const char* text : {"10%", "peak", "label"}) {
+    EXPECT_TRUE(ParseEnd(text, second, "--from").ok()) << text;
+  }
+  EXPECT_EQ(ParseEnd("500ms", second, "--from").status().message(),
+            "expected a moment after --from, found '500ms'");
+  EXPECT_FALSE(ParseEnd("1", second, "--from").ok());
+  EXPECT_FALSE(ParseEnd("50%", half, "--from").ok());
+  EXPECT_TRUE(ParseEnd("1", second, "--at", /*may_be_empty=*/true).ok());
+  EXPECT_EQ(ParseEnd("0", second, "--at", true).status().message(),
+            "expected a moment not before --at, found '0'");
+}
+
 TEST(ParseMomentTest, AllElseIsALabel) {
   for (const char* text : {"loaded", "1x", "-1", "nan", "1e5", "1.2.3", ""}) {
     EXPECT_EQ(ParseMoment(text)->kind, Moment::kMark) << text;

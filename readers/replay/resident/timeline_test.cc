@@ -103,8 +103,10 @@ TEST(TimelineTest, APartOfARunHasItsOwnPeak) {
   EXPECT_EQ(TimelineOf(run, {"--from", "0.9"}).code, 2);
   EXPECT_THAT(TimelineOf(run, {"--from", "0.9"}).err,
               HasSubstr("the run ended before --from"));
+  EXPECT_THAT(TimelineOf(run, {"--file", "other.py"}).err,
+              HasSubstr(": --file leaves no place; --by library-line "));
   EXPECT_THAT(TimelineOf(run, {"--from", "0.2", "--to", "0.1"}).err,
-              HasSubstr("--to must be after --from"));
+              HasSubstr("--to: expected a moment after --from, found '"));
   EXPECT_EQ(TimelineOf(run, {"--from", "0.2", "--by", "heap"}).code, 2);
 }
 

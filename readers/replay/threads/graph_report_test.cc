@@ -255,7 +255,16 @@ TEST(GraphReportTest, BoundsOutsideTheRunAreRefused) {
   EXPECT_THAT(late.err, HasSubstr("the run ended before --from"));
   const Printed turned = Graph(run, {"--from", "0.3", "--to", "0.2"});
   EXPECT_EQ(turned.code, 2);
-  EXPECT_THAT(turned.err, HasSubstr("--to must be after --from"));
+  EXPECT_THAT(turned.err,
+              HasSubstr("--to: expected a moment after --from, found '"));
+}
+
+TEST(GraphReportTest, ThatNoCallIsChosenIsSaid) {
+  CallRun run;
+  EXPECT_THAT(Busy(&run).Report({"graph", "--file", "other.py"}).err,
+              HasSubstr(": no call that you chose changed RSS by more than "));
+  EXPECT_THAT(Graph(PageEventsRun().Build(), {"--file", "job.py"}).err,
+              HasSubstr(": has no calls that you could choose from\n"));
 }
 
 TEST(GraphReportTest, ItIsATimelineByItsOldName) {

@@ -19,6 +19,8 @@ struct TimeRange {
     return {std::min(from_us, kMostMicros) * 1000,
             to_us >= kMostMicros ? ~uint64_t{0} : to_us * 1000};
   }
+  // Whether it is less than all of the time.
+  bool any() const { return begin_ns > 0 || end_ns != ~uint64_t{0}; }
   bool HasMicros(uint64_t time_us) const {
     return Has(std::min(time_us, kMostMicros) * 1000);
   }

@@ -3,8 +3,15 @@
 #include "absl/strings/str_cat.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/report/option_groups.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
+
+std::string NotInRange(absl::string_view what, uint64_t first_us,
+                       uint64_t last_us) {
+  return absl::StrCat("the range has no ", what, "; the run has them from ",
+                      HumanSeconds(first_us), " to ", HumanSeconds(last_us));
+}
 
 bool RunReading::Fail(int code) {
   code_ = std::max(code_, code);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -16,6 +17,10 @@
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
+
+// What a part of the run lacks, where the run has it: from when to when.
+std::string NotInRange(absl::string_view what, uint64_t first_us,
+                       uint64_t last_us);
 
 // Each step returns false where the report ends: why has been said, and code()
 // is what the program is to exit with. Steps after it fail, too. Not thread

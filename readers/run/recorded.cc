@@ -39,7 +39,10 @@ std::string NeedText(Recorded what) {
 std::string LackText(Recorded what) {
   return absl::StrCat("has no ", TextsOf(what).what, ": record ",
                       what == Recorded::kEachBlock ? "it" : "them",
-                      " with pymemrun ", TextsOf(what).how);
+                      " with pymemrun ", TextsOf(what).how,
+                      what == Recorded::kCounters
+                          ? ", or calls,pages,counters beside what is usual"
+                          : "");
 }
 
 std::string UnreadText(Recorded what) {

@@ -149,18 +149,24 @@ bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
             const RunReading& run, std::vector<const CounterSeries*>* chosen) {
   std::vector<std::string> known;
   for (const CounterSeries& series : replay.series()) {
-    if (series.empty()) continue;
-    known.push_back(TerminalText(series.name()));
-    if (names.empty() ||
-        std::find(names.begin(), names.end(), series.name()) != names.end()) {
+    if (series.known().any()) known.push_back(TerminalText(series.name()));
+    if (!series.empty() &&
+        (names.empty() ||
+         std::find(names.begin(), names.end(), series.name()) != names.end())) {
       chosen->push_back(&series);
     }
   }
   for (const std::string& name : names) {
-    if (std::any_of(
-            chosen->begin(), chosen->end(),
-            [&](const CounterSeries* one) { return one->name() == name; })) {
-      continue;
+    const auto found = std::find_if(
+        replay.series().begin(), replay.series().end(),
+        [&](const CounterSeries& one) { return one.name() == name; });
+    const bool is_known =
+        found != replay.series().end() && found->known().any();
+    if (is_known && !found->empty()) continue;
+    if (is_known) {
+      run.Say(NotInRange(absl::StrCat("values of ", TerminalText(name)),
+                         found->known().first_us, found->known().last_us));
+      return false;
     }
     constexpr size_t kMostNames = 10;
     const size_t all = known.size();
@@ -175,6 +181,16 @@ bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
   return true;
 }
 
+// Where the range has no values, but the run has.
+void SayNoValues(const CounterReplay& replay, const RunReading& run) {
+  const KnownTimes known = replay.KnownValues();
+  const bool any =
+      std::any_of(replay.series().begin(), replay.series().end(),
+                  [](const CounterSeries& series) { return !series.empty(); });
+  if (any || !known.any()) return;
+  run.Say(NotInRange("counters", known.first_us, known.last_us));
+}
+
 void PrintText(const CounterReplay& replay, bool has_sentences,
                const std::vector<const CounterSeries*>& chosen,
                OutputBuffer* output) {
@@ -183,7 +199,7 @@ void PrintText(const CounterReplay& replay, bool has_sentences,
     AddCounterSentences(replay, &text);
     text.Line();
   }
-  AddCounterLines(chosen, replay, &text);
+  if (!chosen.empty()) AddCounterLines(chosen, replay, &text);
   output->Append(text.Take());
 }
 
@@ -197,10 +213,14 @@ bool PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
       GcRunRows(replay, options.as_text() || options.given_limit.has_value()
                             ? options.limit()
                             : 0);
-  if (options.as_text() && table.rows.empty()) {
+  const KnownTimes& known = replay.known_gc_runs();
+  if (table.rows.empty() && known.any()) {
+    run->Say(NotInRange("runs of the cycle collector", known.first_us,
+                        known.last_us));
+  } else if (options.as_text() && table.rows.empty()) {
     run->Say("the cycle collector did not run");
-    return true;
   }
+  if (options.as_text() && table.rows.empty()) return true;
   if (options.as_text()) DropEmptyColumns(&table);
   PrintTable(table, options.format(), output);
   if (options.as_text()) {
@@ -219,6 +239,7 @@ bool PrintCounters(const TimelineOptions& options, RunReading* run,
   replay.SetRange(range.from_us, range.to_us);
   if (!run->Read(&replay)) return false;
   if (options.as_svg) {
+    SayNoValues(replay, *run);
     PrintSvg(CounterChart(replay), output);
     return true;
   }
@@ -227,6 +248,7 @@ bool PrintCounters(const TimelineOptions& options, RunReading* run,
   if (!Choose(options.names, replay, *run, &chosen)) {
     return run->Fail(kExitUsage);
   }
+  SayNoValues(replay, *run);
   if (options.table.as_text()) {
     PrintText(replay, options.names.empty(), chosen, output);
   } else {

@@ -256,6 +256,13 @@ bool PrintLanes(const TimelineOptions& options, RunReading* run,
   if (!ReadLanes(run->file(), &levels)) return run->Fail(kExitFailed);
   const LaneChart chart =
       ThreadLanes(levels, options.top.value_or(kUsualLanes));
+  const auto known = chart.lanes.empty() && options.range.any()
+                         ? EventTimesOf(run->file())
+                         : std::nullopt;
+  if (known.has_value()) {
+    return run->Has(
+        false, NotInRange("events of threads", known->first, known->second));
+  }
   if (!run->Has(!chart.lanes.empty(),
                 "nobody saw what threads did: record calls (--min-drss 0), "
                 "page faults, heap events, the GIL, states or tasks")) {

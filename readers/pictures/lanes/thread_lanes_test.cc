@@ -180,6 +180,11 @@ TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("bars: memory that the thread allocated"));
   EXPECT_THAT(printed.out, HasSubstr("load  job.py:"));
+  const Printed empty =
+      Report({"timeline", file.path(), "--threads", "--to", "1us"});
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_THAT(empty.err, HasSubstr(": the range has no events of threads; the "
+                                   "run has them from 0."));
 }
 
 // Ten tasks that ran one after the other, each longer than the one before, and

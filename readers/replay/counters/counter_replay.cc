@@ -27,7 +27,7 @@ void CounterReplay::OnProcess(const ProcessSample& sample) {
     series_[kind].Add(time_us, value);
   };
   // For a part of the run it is unknown.
-  if (from_us_ == 0 && to_us_ == kEnd) {
+  if (!of_part()) {
     hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
   }
   if (sample.rss_bytes() != 0) {
@@ -52,7 +52,9 @@ void CounterReplay::OnProcess(const ProcessSample& sample) {
 
 void CounterReplay::OnGcRun(const GcRun& run) {
   gc_runs_known_ = true;
-  if (run.begin_us() <= run.time_us()) gc_runs_.push_back(run);
+  if (run.begin_us() > run.time_us()) return;
+  gc_runs_.push_back(run);
+  known_gc_runs_.Add(run.begin_us(), run.time_us());
 }
 
 void CounterReplay::OnCounter(const CounterValue& value) {
@@ -89,11 +91,19 @@ void CounterReplay::OnFooter(const Footer& footer) {
 
 void CounterReplay::Finish() {
   HeapReplay::Finish();
-  if (from_us_ == 0 && to_us_ == kEnd) return;
+  if (!of_part()) return;
   for (CounterSeries& series : series_) series.KeepBetween(from_us_, to_us_);
   std::erase_if(gc_runs_, [this](const GcRun& run) {
     return run.begin_us() < from_us_ || run.time_us() > to_us_;
   });
+}
+
+KnownTimes CounterReplay::KnownValues() const {
+  KnownTimes all;
+  for (const CounterSeries& series : series_) {
+    all.Add(series.known().first_us, series.known().last_us);
+  }
+  return all;
 }
 
 uint64_t CounterReplay::LastOfAllUs() const {
@@ -120,6 +130,7 @@ void CounterSeries::Add(uint64_t time_us, double value) {
   if (points_.empty() || value < least_.value) least_ = point;
   if (points_.empty() || value > most_.value) most_ = point;
   points_.push_back(point);
+  known_.Add(point.time_us, point.time_us);
 }
 
 void CounterSeries::EndAt(uint64_t time_us) {

@@ -16,6 +16,17 @@ namespace pymemrun {
 
 using CounterPoint = TimedValue;
 
+// From when to when a run has readings, whatever part of it is asked for.
+struct KnownTimes {
+  uint64_t first_us = UINT64_MAX, last_us = 0;
+
+  bool any() const { return first_us <= last_us; }
+  void Add(uint64_t from_us, uint64_t to_us) {
+    first_us = std::min(first_us, from_us);
+    last_us = std::max(last_us, to_us);
+  }
+};
+
 // One counter over time. Not thread safe.
 class CounterSeries {
  public:
@@ -44,6 +55,8 @@ class CounterSeries {
   }
   const std::vector<CounterPoint>& points() const { return points_; }
   bool empty() const { return points_.empty(); }
+  // The times of all points, also outside the range.
+  const KnownTimes& known() const { return known_; }
   // REQUIRES: not empty().
   const CounterPoint& first() const { return points_.front(); }
   const CounterPoint& last() const { return points_.back(); }
@@ -70,6 +83,7 @@ class CounterSeries {
   bool sank_ = false;
   std::vector<CounterPoint> points_;
   CounterPoint least_, most_;
+  KnownTimes known_;
 };
 
 // Keeps every value: memory is linear in the file. Not thread safe.
@@ -111,6 +125,10 @@ class CounterReplay final : public HeapReplay {
   // of the file.
   bool knows_gc_runs() const { return gc_runs_known_; }
   const std::vector<GcRun>& gc_runs() const { return gc_runs_; }
+  // The times of all of them, also outside the range.
+  const KnownTimes& known_gc_runs() const { return known_gc_runs_; }
+  KnownTimes KnownValues() const;
+  bool of_part() const { return from_us_ != 0 || to_us_ != kEnd; }
   // Between two samples: as asked for, and on average; 0: there are not two.
   uint64_t every_us() const { return every_us_; }
   uint64_t TrueEveryUs() const;
@@ -128,6 +146,7 @@ class CounterReplay final : public HeapReplay {
   std::vector<CounterSeries> series_;
   absl::flat_hash_map<std::string, size_t> by_name_;  // the user's
   std::vector<GcRun> gc_runs_;
+  KnownTimes known_gc_runs_;
   bool gc_runs_known_ = false;
   uint64_t from_us_ = 0, to_us_ = kEnd;
   uint64_t every_us_ = 0, refused_ = 0, hwm_bytes_ = 0;

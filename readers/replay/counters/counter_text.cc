@@ -95,7 +95,10 @@ std::string GcText(const CounterReplay& replay) {
     return "Runs of the cycle collector are not recorded of this Python.";
   }
   const std::vector<GcRun>& runs = replay.gc_runs();
-  if (runs.empty()) return "The cycle collector did not run.";
+  if (runs.empty()) {
+    return absl::StrCat("The cycle collector did not run",
+                        replay.of_part() ? " in the range." : ".");
+  }
   double stood_us = 0, collected = 0;
   const GcRun* worst = &runs[0];
   const auto took = [](const GcRun& run) {

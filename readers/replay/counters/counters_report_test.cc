@@ -18,6 +18,7 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr uint64_t kMiB = 1 << 20;
 
@@ -149,6 +150,31 @@ TEST(CountersReportTest, APartOfTheTime) {
 }
 
 // 60 % of a CPU all the time.
+TEST(CountersReportTest, WhatTheRangeLacksIsSaidWithWhenTheRunHasIt) {
+  TempFile file(CountersRun().Build());
+  const std::string lacks = file.path() + ": the range has no ";
+  const auto at = [&file](std::vector<std::string> words) {
+    words.insert(words.begin(), {"counters", file.path()});
+    words.insert(words.end(), {"--from", "210ms", "--to", "220ms"});
+    return Report(words);
+  };
+  const Printed text = at({});
+  EXPECT_THAT(text.out,
+              StartsWith("The cycle collector did not run in the range.\n"));
+  EXPECT_THAT(text.out, Not(HasSubstr("over time")));
+  EXPECT_THAT(text.err, HasSubstr(lacks + "counters; the run has them from "
+                                          "0.000 s to 1.000 s\n"));
+  EXPECT_EQ(at({"--csv"}).err, text.err);
+  const Printed one = at({"--counter", "rss"});
+  EXPECT_EQ(one.code, 2);
+  EXPECT_THAT(one.err, HasSubstr(lacks + "values of rss; the run has them "));
+  for (const char* const format : {"--csv", "--json", "--color=never"}) {
+    EXPECT_THAT(at({"--gc", format}).err,
+                HasSubstr(lacks + "runs of the cycle collector; the run has "
+                                  "them from 0.100 s to 0.550 s\n"));
+  }
+}
+
 TEST(CountersReportTest, APictureOfRssAndCpu) {
   TempFile file(CountersRun().Build());
   const Printed printed = Report({"counters", file.path(), "--svg"});
@@ -239,7 +265,9 @@ TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
   printed = Report({"counters", without.path()});
   EXPECT_EQ(printed.code, 2);
   EXPECT_THAT(printed.err, HasSubstr(": has no counters: record them with "
-                                     "pymemrun --trace counters\n"));
+                                     "pymemrun --trace counters, or "
+                                     "calls,pages,counters beside what is "
+                                     "usual\n"));
   CountersRun deaf;
   deaf.gc_runs = false;
   TempFile no_gc(deaf.Build());

@@ -64,6 +64,7 @@ class GilReplay : public ReplayVisitor {
   const WorldStops& stops() const { return stops_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
+  const TimeRange& range() const { return range_; }
   // From the start of the range, or of the run.
   uint64_t long_ns() const {
     return end_ns_ - std::min(end_ns_, range_.begin_ns);
@@ -96,7 +97,6 @@ class GilReplay : public ReplayVisitor {
   // Where the thread was in its wait that begins, or ends, at that time.
   virtual void OnWaiterStack(uint32_t thread, uint64_t time_ns,
                              uint32_t stack) {}
-  const TimeRange& range() const { return range_; }
 
  private:
   struct Gil {

@@ -70,7 +70,33 @@ TEST(GilReportTest, APartOfTheTime) {
   const auto frames = nlohmann::json::parse(Report(options).out);
   EXPECT_DOUBLE_EQ(frames[0]["waiting_s"], 0.020);
   EXPECT_THAT(GilReport(run, {"--from", "2s", "--to", "1s"}).err,
-              HasSubstr("--to must be after --from"));
+              HasSubstr("--to: expected a moment after --from, found '"));
+}
+
+TEST(GilReportTest, ThePartOfTheTimeIsNoRun) {
+  const std::string run = Contended().Build();
+  EXPECT_THAT(GilReport(run, {}).out, HasSubstr(" of the run.\n"));
+  EXPECT_THAT(GilReport(run, {"--from", "40ms"}).out,
+              HasSubstr(" of the range.\n"));
+  GilRun late;
+  late.Add(At(20, 1, GIL_TAKEN)).Add(WithHold(At(60, 1, GIL_STATE), 0));
+  const std::string begins_late = late.Build();
+  for (const char* const to : {"10ms", "20ms"}) {
+    const Printed empty = GilReport(begins_late, {"--to", to});
+    EXPECT_EQ(empty.code, 0) << empty.err;
+    EXPECT_THAT(empty.out, HasSubstr("No thread took the GIL in the range.\n"));
+    EXPECT_THAT(empty.out, Not(HasSubstr("%")));
+  }
+}
+
+TEST(GilReportTest, SecondsAreSortedAsNumbers) {
+  const std::string run = Contended().Build();
+  const auto first = [&run](const std::string& sort) {
+    const std::string text = GilReport(run, {"--sort", sort}).out;
+    return text.substr(text.find("\n", text.find("thread  ")) + 1, 4);
+  };
+  EXPECT_EQ(first("held_s"), "Main");
+  EXPECT_EQ(first("held_s:asc"), "work");
 }
 
 TEST(GilReportTest, WhatWasNotRecordedIsSaidBeforeTheRange) {

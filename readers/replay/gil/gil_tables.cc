@@ -87,7 +87,9 @@ Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
     if (!part.is_there) continue;
     columns.Add(part.name + "_share", part.title, CellLook::kShare,
                 [&part](const Row& row) {
-                  return ShareOf(part.ns(row.times), row.total_ns);
+                  return row.total_ns == 0
+                             ? Cell()
+                             : ShareOf(part.ns(row.times), row.total_ns);
                 });
   }
   columns.Add("total_s", "of s", [=](const Row& row) {

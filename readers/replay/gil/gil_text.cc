@@ -69,6 +69,16 @@ std::string GilPercent(double share) {
                      : absl::StrFormat("%.0f %%", 100 * share);
 }
 
+// Whether nobody did anything in the part of the time that is asked for.
+bool IsEmpty(const GilSums& all, const GilReplay& replay) {
+  return all.threads == 0 || (replay.range().any() && all.total_ns == 0);
+}
+
+// What was read: "the run", or a part of it.
+const char* PartText(const GilReplay& replay) {
+  return replay.range().any() ? "the range" : "the run";
+}
+
 // "12.3 ms", or "none".
 std::string LongestGilWait(const GilReplay& replay) {
   if (replay.worst().empty()) return "none";
@@ -139,8 +149,10 @@ std::string StopsText(const GilReplay& replay) {
 // stood still. The replay has finished.
 std::string LockSentence(const GilReplay& replay, ThreadFilter* keep) {
   const auto [all, waiters] = GilSumsOf(replay, keep);
-  if (all.threads == 0) {
-    return "This interpreter has no GIL, and no thread waited for its locks.\n";
+  if (IsEmpty(all, replay)) {
+    return absl::StrCat(
+        "This interpreter has no GIL, and no thread waited for its locks",
+        replay.range().any() ? " in the range" : "", ".\n");
   }
   const std::string first =
       waiters.threads == 0
@@ -189,7 +201,7 @@ std::string WhoHolds(const GilReplay& replay) {
 }
 
 // From the first event to the end.
-double HeldOfRun(const GilReplay& replay) {
+double HeldOfPart(const GilReplay& replay) {
   GilSums all;
   uint64_t begin_ns = replay.end_ns();
   for (const GilThreadTimes& times : replay.threads()) {
@@ -249,9 +261,14 @@ std::string HolderText(const GilReplay& replay, const GilWait& wait) {
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
   if (replay.HasLocksAlone()) return LockSentence(replay, keep);
   const auto [all, waiters] = GilSumsOf(replay, keep);
-  if (all.threads == 0) return "No thread took the GIL in what was read.\n";
-  const std::string rest = absl::StrCat(
-      "It is held ", GilPercent(HeldOfRun(replay)), " of the run.\n");
+  if (IsEmpty(all, replay)) {
+    return absl::StrCat("No thread took the GIL in ",
+                        replay.range().any() ? "the range" : "what was read",
+                        ".\n");
+  }
+  const std::string rest =
+      absl::StrCat("It is held ", GilPercent(HeldOfPart(replay)), " of ",
+                   PartText(replay), ".\n");
   if (all.threads == 1 && waiters.threads == 0) {
     return absl::StrCat("One thread ran Python: nobody waits for the GIL. ",
                         rest);

@@ -114,23 +114,25 @@ class LastMoment final : public RecordVisitor {
   // Stops at the first moment later than `enough_us`.
   explicit LastMoment(uint64_t enough_us) : enough_us_(enough_us) {}
   bool OnRows(const Row* rows, size_t count) override {
-    return count == 0 || Take(rows[count - 1].time_us);
+    return count == 0 || Take(rows[0].time_us, rows[count - 1].time_us);
   }
   bool OnPages(const PageEntry* entries, size_t count) override {
-    for (size_t i = 0; i < count; ++i) Take(entries[i].time_us);
+    for (size_t i = 0; i < count; ++i) {
+      Take(entries[i].time_us, entries[i].time_us);
+    }
     return last_us_ <= enough_us_;
   }
   bool OnHeap(const HeapEvent* events, size_t count) override {
-    return count == 0 || Take(events[count - 1].time_us);
+    return count == 0 || Take(events[0].time_us, events[count - 1].time_us);
   }
   bool OnGil(const GilEvent* events, size_t count) override {
-    return count == 0 || Take(events[count - 1].time_ns / 1000);
+    return TakeNanos(events, count);
   }
   bool OnStates(const StateEvent* events, size_t count) override {
-    return count == 0 || Take(events[count - 1].time_ns / 1000);
+    return TakeNanos(events, count);
   }
   bool OnTasks(const TaskEvent* events, size_t count) override {
-    return count == 0 || Take(events[count - 1].time_ns / 1000);
+    return TakeNanos(events, count);
   }
   bool OnSched(const SchedSample* samples, size_t count) override {
     return count == 0 || Take(samples[count - 1].time_us);
@@ -143,8 +145,21 @@ class LastMoment final : public RecordVisitor {
   void OnFooter(const Footer& footer) override { Take(footer.end_us()); }
 
   uint64_t last_us() const { return last_us_; }
+  // The times of the first and the last event of threads. The first is after
+  // the last if there is none.
+  const std::pair<uint64_t, uint64_t>& event_us() const { return event_us_; }
 
  private:
+  bool Take(uint64_t first_us, uint64_t last_us) {
+    event_us_.first = std::min(event_us_.first, first_us);
+    event_us_.second = std::max(event_us_.second, last_us);
+    return Take(last_us);
+  }
+  template <typename Event>
+  bool TakeNanos(const Event* events, size_t count) {
+    return count == 0 ||
+           Take(events[0].time_ns / 1000, events[count - 1].time_ns / 1000);
+  }
   bool Take(uint64_t time_us) {
     last_us_ = std::max(last_us_, time_us);
     return last_us_ <= enough_us_;
@@ -152,6 +167,7 @@ class LastMoment final : public RecordVisitor {
 
   const uint64_t enough_us_;
   uint64_t last_us_ = 0;
+  std::pair<uint64_t, uint64_t> event_us_ = {UINT64_MAX, 0};
 };
 
 uint64_t LastMomentBut(uint64_t enough_us, RereadFile* file) {
@@ -164,6 +180,13 @@ uint64_t LastMomentBut(uint64_t enough_us, RereadFile* file) {
 
 uint64_t LastMomentOf(RereadFile* file) {
   return LastMomentBut(UINT64_MAX, file);
+}
+
+std::optional<std::pair<uint64_t, uint64_t>> EventTimesOf(RereadFile* file) {
+  LastMoment last(UINT64_MAX);
+  file->ReadAgain(&last);
+  if (last.event_us().first > last.event_us().second) return std::nullopt;
+  return last.event_us();
 }
 
 bool GoesOnAfter(uint64_t time_us, RereadFile* file) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -53,6 +54,8 @@ absl::StatusOr<uint64_t> ParseTime(absl::string_view text);
 
 // The last moment in the file. Does not report damage.
 uint64_t LastMomentOf(RereadFile* file);
+// The times of the first and the last event of threads in the file, if any.
+std::optional<std::pair<uint64_t, uint64_t>> EventTimesOf(RereadFile* file);
 // Whether the file has a moment after this one. Reads no more than needed.
 bool GoesOnAfter(uint64_t time_us, RereadFile* file);
 

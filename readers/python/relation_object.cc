@@ -112,6 +112,9 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   if (all->run == nullptr) {
     throw py::value_error(absl::StrCat(file.shown_name(), ": cannot be read"));
   }
+  if (moment->kind != Moment::kPeak && !all->run->FindAt().ok()) {
+    throw py::value_error(std::string(all->run->FindAt().status().message()));
+  }
   all->relations = RunRelations(all->run.get());
   return {all, &all->relations};
 }

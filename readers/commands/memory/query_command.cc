@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "readers/options/option_values.h"
 #include "readers/relations/run/run_relations.h"
 #include "readers/report/report_command.h"
@@ -78,6 +79,9 @@ class QueryCommand final : public ReportCommand {
 
  private:
   int PrintTables(const Console& console, OutputBuffer* output) const;
+  // False: the run has no such moment, which has been said.
+  bool HasMoment(RelationRun* run, const Console& console, int* code) const;
+  void SayUnusedMoment(const Console& console) const;
 
   std::string sql_;
   bool tables_ = false, markdown_ = false;
@@ -108,6 +112,17 @@ void SayMissing(const std::string& sql, const Relations& relations,
     console.Say(
         absl::StrCat(shown_name, ": ", relation->name(), ": ", missing));
   }
+}
+
+// "blocks, pages and thread_memory": the tables that show one moment.
+std::string OfMoment(const Relations& relations) {
+  std::vector<std::string> names;
+  for (const auto& relation : relations) {
+    if (relation->of_moment()) names.emplace_back(relation->name());
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
 }
 
 Table ColumnTable(const Relations& relations) {
@@ -156,7 +171,7 @@ constexpr char kMarkdownHead[] =
     "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. There each "
     "table has "
     "one column more, `run`: the\nname of the file. This page is what "
-    "`pymemreport query --tables --markdown` prints.\n";
+    "`pymemreport query --tables --markdown` prints.\n\n";
 
 int QueryCommand::PrintTables(const Console& console,
                               OutputBuffer* output) const {
@@ -166,35 +181,61 @@ int QueryCommand::PrintTables(const Console& console,
     if (run == nullptr) return kExitFailed;
   }
   const Relations relations = RunRelations(run.get());
+  const std::string of_moment = absl::StrCat(
+      "--at chooses the moment of ", OfMoment(relations),
+      ".\nIt does not change the other tables: they are of the whole run.\n");
   if (markdown_) output->Append(kMarkdownHead);
+  if (markdown_ || table_.as_text()) output->Append(of_moment);
   if (!table_.as_text()) {
     PrintTable(ColumnTable(relations), table_.format(), output);
   }
-  bool is_first = true;
   for (const auto& relation : relations) {
     if (markdown_) output->Append(MarkdownOf(*relation));
     if (markdown_ || !table_.as_text()) continue;
     const std::string missing = run == nullptr ? "" : relation->Missing();
-    output->AppendLines(absl::StrCat(std::exchange(is_first, false) ? "" : "\n",
-                                     TextOf(relation.get(), missing)));
+    output->AppendLines(absl::StrCat("\n", TextOf(relation.get(), missing)));
   }
   return run == nullptr ? kExitOk : run->file()->code();
 }
 
+bool QueryCommand::HasMoment(RelationRun* run, const Console& console,
+                             int* code) const {
+  if (at_.kind == Moment::kPeak) return true;  // each run has one
+  const absl::Status status = run->FindAt().status();
+  if (status.ok()) return true;
+  console.Say(absl::StrCat(run->file()->shown_name(), ": ", status.message()));
+  *code = absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+  return false;
+}
+
+void QueryCommand::SayUnusedMoment(const Console& console) const {
+  const Relations relations = RunRelations(nullptr);
+  const bool is_used = std::any_of(
+      relations.begin(), relations.end(), [this](const auto& relation) {
+        return relation->of_moment() && Names(sql_, relation->name());
+      });
+  if (is_used || at_.kind == Moment::kPeak) return;
+  console.Say(absl::StrCat("--at chooses the moment of ", OfMoment(relations),
+                           " alone"));
+}
+
 int QueryCommand::Run(const Console& console, OutputBuffer* output) {
   if (tables_) return PrintTables(console, output);
+  int code = kExitOk;
   std::vector<std::unique_ptr<RelationRun>> runs;
   std::vector<std::pair<std::string, Relations>> relations;
   for (const std::string& path : files_.paths) {
     auto run = RelationRun::Read(path, at_, console);
     if (run == nullptr) return kExitFailed;
     relations.emplace_back(path, RunRelations(run.get()));
+    if (!HasMoment(run.get(), console, &code)) return code;
     SayMissing(sql_, relations.back().second, run->file()->shown_name(),
                console);
     runs.push_back(std::move(run));
   }
-  int code = PrintSqlAnswer(sql_, JoinRuns(std::move(relations)), table_,
-                            console, output);
+  SayUnusedMoment(console);
+  code = PrintSqlAnswer(sql_, JoinRuns(std::move(relations)), table_, console,
+                        output);
   for (const auto& run : runs) code = std::max(code, run->file()->code());
   return code;
 }

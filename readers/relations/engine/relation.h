@@ -79,6 +79,8 @@ class Relation {
   // Why there are no rows: what was not recorded, and the option for it. Empty:
   // nothing is known to be missing.
   virtual std::string Missing() { return ""; }
+  // Whether its rows are of the moment that --at names, not of the whole run.
+  virtual bool of_moment() const { return false; }
 };
 
 using Relations = std::vector<std::unique_ptr<Relation>>;

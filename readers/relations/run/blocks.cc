@@ -150,6 +150,7 @@ class Blocks final : public NumberedRelation<BlockRow> {
             {"blocks", "a recorded block that was alive at --at", kColumns}),
         run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kHeap); }
+  bool of_moment() const override { return true; }
 
  private:
   absl::StatusOr<uint64_t> End() override {

@@ -46,8 +46,7 @@ constexpr ColumnOf<PageRow> kColumns[] = {
      }},
     {"inferred", kInteger, "1: the stack is not that of the moment",
      [](const PageRow& row) { return IntegerOf(row.of.owner->inferred); }},
-    {"file", kText,
-     "of the innermost frame; empty where pages were scanned",
+    {"file", kText, "of the innermost frame; empty where pages were scanned",
      [](const PageRow& row) { return row.File(row.of.owner->stack); }},
     {"line", kInteger, "of the innermost frame",
      [](const PageRow& row) { return row.Line(row.of.owner->stack); }},
@@ -84,6 +83,7 @@ class Pages final : public NumberedRelation<PageRow> {
                           kColumns}),
         run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kPages); }
+  bool of_moment() const override { return true; }
 
  private:
   absl::StatusOr<uint64_t> End() override {

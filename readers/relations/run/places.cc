@@ -52,7 +52,9 @@ class Places final : public NumberedRelation<PlaceRow> {
  public:
   explicit Places(RelationRun* run)
       : NumberedRelation(
-            {"places", "a line, and what it holds of RSS: as the report has it",
+            {"places",
+             "a line, and what it holds of RSS at the peak and at the end: as "
+             "the report has it",
              kColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1000; }

@@ -23,6 +23,7 @@ struct ReportSpec {
   absl::Span<const RelationColumn> columns;
   absl::StatusOr<Table> (*read)(RelationRun* run);
   std::optional<Recorded> needed;  // nothing: each run has rows
+  bool of_moment = false;
 };
 
 class ReportRelation final : public Relation {
@@ -38,6 +39,7 @@ class ReportRelation final : public Relation {
   std::string Missing() override {
     return spec_.needed.has_value() ? run_->Lacks(*spec_.needed) : "";
   }
+  bool of_moment() const override { return spec_.of_moment; }
   std::unique_ptr<RowCursor> Rows() override {
     if (!table_.has_value()) Read();
     return std::make_unique<Cursor>(*table_, at_);
@@ -236,7 +238,7 @@ const ReportSpec kReports[] = {
      std::nullopt},
     {"thread_memory",
      "a thread, and its memory: as threads has it, at the peak or at --at",
-     kGrowthColumns, ReadThreads, std::nullopt},
+     kGrowthColumns, ReadThreads, std::nullopt, /*of_moment=*/true},
     {"gil_threads", "a thread, and its time with and without the GIL",
      kGilThreadColumns, ReadGil<GilRows::kThreads>, Recorded::kGil},
     {"gil_blockers", "who waited for the GIL, or a lock, and for whom",

@@ -126,13 +126,25 @@ TEST_F(RunRelationsTest, BlocksAreThoseOfTheMoment) {
 }
 
 TEST_F(RunRelationsTest, AMomentThatIsNotIsSaidOnceAndWithTheFile) {
-  for (const char* const table : {"blocks", "pages", "thread_memory"}) {
+  for (const char* const table :
+       {"blocks", "pages", "thread_memory", "places", "marks"}) {
     Ask(absl::StrCat("SELECT * FROM ", table), {"--at", "nowhere"});
     EXPECT_EQ(printed_.code, kExitUsage);
     EXPECT_THAT(std::string(absl::StripSuffix(printed_.err, "\n")),
                 AllOf(StartsWith("pymemreport: " + file_.path() + ": --at: "),
                       HasSubstr("'nowhere'"), Not(HasSubstr("\n"))));
   }
+}
+
+TEST_F(RunRelationsTest, ThatATableHasNoMomentIsSaid) {
+  const std::string moments = "blocks, pages and thread_memory";
+  Ask("SELECT * FROM places", {"--at", "exit"});
+  EXPECT_EQ(printed_.err,
+            "pymemreport: --at chooses the moment of " + moments + " alone\n");
+  Ask("SELECT * FROM places, blocks", {"--at", "exit"});
+  EXPECT_EQ(printed_.err, "");
+  EXPECT_THAT(Report({"tables"}).out,
+              StartsWith("--at chooses the moment of " + moments + ".\n"));
 }
 
 // Others may be of the same microsecond as the peak.

@@ -61,6 +61,25 @@ std::string Wrapped(absl::string_view words, const std::string& margin) {
   return text;
 }
 
+// The first of each group of options that several commands have.
+constexpr const char* kLeads[] = {"--at",   "--by",   "--file",  "--from",
+                                  "--sort", "--task", "--thread"};
+
+// What tells of the options that the help leaves out.
+std::string MoreText(const CLI::App& app) {
+  std::vector<std::string> also;
+  for (const char* const name : kLeads) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr && option->get_group() == kMoreOptions) {
+      also.emplace_back(name);
+    }
+  }
+  return also.empty()
+             ? absl::StrCat(app.get_name(), " --help-all tells of all options.")
+             : absl::StrCat("Also ", absl::StrJoin(also, ", "),
+                            "; --help-all tells of all options.");
+}
+
 }  // namespace
 
 void SetUsualOptions(CLI::App* app, const std::vector<std::string>& names) {
@@ -102,8 +121,7 @@ std::string HelpText(CLI::App* app, bool all) {
     }
   }
   if (!all) {
-    absl::StrAppend(&text, "\n", app->get_name(),
-                    " --help-all tells of all options.\n");
+    absl::StrAppend(&text, "\n", Wrapped(MoreText(*app), ""), "\n");
   }
   return text;
 }

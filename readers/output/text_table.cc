@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "text/block_chart.h"
 #include "text/fitted_text.h"
 #include "text/report_text.h"
@@ -137,7 +138,8 @@ class TextTable {
       columns_.push_back(ColumnOf(i));
     }
     if (in_order) {
-      CutWidest();
+      if (terminal.fits()) KeepFirst();
+      if (terminal.fits()) CutWidest();
       return;
     }
     // Stable: columns keep the table's order within each group.
@@ -151,6 +153,7 @@ class TextTable {
     }
   }
 
+  const std::vector<std::string>& left_out() const { return left_out_; }
   void Print(OutputBuffer* output) const {
     for (size_t r = 0; r <= table_.rows.size(); ++r) {
       std::string line;
@@ -243,9 +246,25 @@ class TextTable {
     CutNames();
   }
 
+  // Keeps the first columns that fit with their texts cut.
+  void KeepFirst() {
+    size_t used = 0, kept = 0;
+    for (const Column& column : columns_) {
+      used += kept == 0 ? 0 : kGap;
+      used +=
+          column.is_name ? std::min(column.width, kFewestName) : column.width;
+      if (kept > 0 && used > terminal_.columns) break;
+      ++kept;
+    }
+    for (size_t i = kept; i < columns_.size(); ++i) {
+      left_out_.push_back(columns_[i].cells[0]);
+    }
+    columns_.erase(columns_.begin() + static_cast<ptrdiff_t>(kept),
+                   columns_.end());
+  }
+
   // Takes a column from the widest text until the table fits.
   void CutWidest() {
-    if (!terminal_.fits()) return;
     std::vector<size_t> widths;
     for (const Column& column : columns_) {
       widths.push_back(column.is_name ? column.width : 0);
@@ -368,6 +387,7 @@ class TextTable {
   const Table& table_;
   const Terminal& terminal_;
   std::vector<Column> columns_;
+  std::vector<std::string> left_out_;
   int bars_after_ = -1;
   size_t bar_columns_ = 0;
 };
@@ -379,7 +399,11 @@ void PrintTextTable(const Table& table, OutputBuffer* output) {
 }
 
 void PrintTextTableInOrder(const Table& table, OutputBuffer* output) {
-  TextTable(table, output->terminal(), /*in_order=*/true).Print(output);
+  const TextTable text(table, output->terminal(), /*in_order=*/true);
+  text.Print(output);
+  if (text.left_out().empty()) return;
+  output->AppendLines(absl::StrCat(
+      "\nwithout room: ", absl::StrJoin(text.left_out(), ", "), "\n"));
 }
 
 }  // namespace pymemrun

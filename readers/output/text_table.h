@@ -18,6 +18,7 @@ void PrintTextTable(const Table& table, OutputBuffer* output);
 
 // The same with all columns in the table's order, for columns that the user
 // chose. If the terminal is too narrow, the widest texts are cut.
+// Columns that have no room even so are named below.
 void PrintTextTableInOrder(const Table& table, OutputBuffer* output);
 
 }  // namespace pymemrun

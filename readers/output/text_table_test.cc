@@ -200,6 +200,11 @@ TEST(TextTableTest, InOrderNoColumnMovesOrGoes) {
             "type           n  value          nothing\n"
             "a.type.of...  12  text of som..        0\n"
             "dict           -  x                    -\n");
+  EXPECT_EQ(printed(Narrow(20)),
+            "type               n\n"
+            "a.type.of.a.lo..  12\n"
+            "dict               -\n\n"
+            "without room: value,\n  nothing\n");
 }
 
 }  // namespace

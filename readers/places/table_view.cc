@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -44,16 +45,25 @@ absl::string_view TextOf(const Cell& cell) {
   return text == nullptr ? absl::string_view() : *text;
 }
 
+// The number to sort by: a time for people, "12.345", is one, too.
+std::optional<double> AmountOf(const Cell& cell) {
+  const absl::string_view text = TextOf(cell);
+  double number = 0;
+  const bool is_number = !text.empty() && absl::ascii_isdigit(text.back()) &&
+                         absl::SimpleAtod(text, &number);
+  return is_number ? number : NumberOf(cell);
+}
+
 // Empty cells come last in both directions.
-bool ComesFirst(const Cell& a, const Cell& b, bool rises) {
-  const auto x = NumberOf(a), y = NumberOf(b);
+bool ComesFirst(const Cell& a, const Cell& b, bool is_name, bool rises) {
+  const auto x = is_name ? std::nullopt : AmountOf(a);
+  const auto y = is_name ? std::nullopt : AmountOf(b);
   // Numbers before text, and text before nothing.
   if (x.has_value() && y.has_value()) return rises ? *x < *y : *x > *y;
   if (x.has_value() || y.has_value()) return x.has_value();
-  const auto* s = std::get_if<std::string>(&a);
-  const auto* t = std::get_if<std::string>(&b);
-  if (s != nullptr && t != nullptr) return rises ? *s < *t : *s > *t;
-  return s != nullptr;
+  const absl::string_view s = TextOf(a), t = TextOf(b);
+  if (s.empty() || t.empty()) return !s.empty();
+  return rises ? s < t : s > t;
 }
 
 // A cell of the row that sums up several: errors are added as squares; the
@@ -123,32 +133,48 @@ bool MatchesAny(const std::vector<std::string>& patterns,
       });
 }
 
-absl::Status NoColumn(const Table& table, absl::string_view name) {
+// Whether each row leaves that column empty.
+bool IsEmpty(const Table& table, size_t column) {
+  return std::all_of(
+      table.rows.begin(), table.rows.end(),
+      [column](const std::vector<Cell>& row) {
+        return std::holds_alternative<std::monostate>(row[column]);
+      });
+}
+
+absl::Status NoColumn(const TableView& view, const Table& table) {
+  std::vector<absl::string_view> names;
+  for (const auto& [name, column] : view.sort_names) names.push_back(name);
+  for (size_t i = 0; i < table.headings.size(); ++i) {
+    if (!table.rows.empty() && IsEmpty(table, i)) continue;
+    names.push_back(absl::StripSuffix(table.headings[i].name, "_bytes"));
+  }
   return absl::InvalidArgumentError(absl::StrCat(
-      "--sort: expected ",
-      absl::StrJoin(table.headings, ", ",
-                    [](std::string* out, const Table::Heading& heading) {
-                      absl::StrAppend(
-                          out, absl::StripSuffix(heading.name, "_bytes"));
-                    }),
-      ", found '", TerminalText(name), "'"));
+      "--sort: expected ", absl::StrJoin(names, ", "),
+      ", or one with :asc or :desc, found '", TerminalText(view.sort), "'"));
 }
 
 // Sorts the first `count` rows. By default names ascend, and figures descend.
-absl::Status SortRows(const std::string& sort, size_t count, Table* table) {
-  const SortOrder order = SortOrder::Of(sort);
-  const auto found = ColumnOf(*table, order.column);
-  if (!found.has_value()) return NoColumn(*table, sort);
+absl::Status SortRows(const TableView& view, size_t count, Table* table) {
+  const SortOrder order = SortOrder::Of(view.sort);
+  absl::string_view name = order.column;
+  for (const auto& [other, column] : view.sort_names) {
+    if (other == order.column) name = column;
+  }
+  const auto found = ColumnOf(*table, name);
+  if (!found.has_value()) return NoColumn(view, *table);
   const size_t by = *found;
   const auto begin = table->rows.begin(), end = begin + count;
+  const bool is_name =
+      IsName(table->headings[by]) && table->headings[by].name != "line";
   const bool rises =
       order.rises.value_or(IsName(table->headings[by]) ||
                            // A column without a number is sorted like names.
                            std::none_of(begin, end, [by](const auto& row) {
-                             return NumberOf(row[by]).has_value();
+                             return AmountOf(row[by]).has_value();
                            }));
-  std::stable_sort(begin, end, [by, rises](const auto& a, const auto& b) {
-    return ComesFirst(a[by], b[by], rises);
+  std::stable_sort(begin, end, [=](const auto& a, const auto& b) {
+    return ComesFirst(a[by], b[by], is_name, rises);
   });
   return absl::OkStatus();
 }
@@ -208,7 +234,7 @@ absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
         });
   }
   if (!sort.empty()) {
-    if (absl::Status s = SortRows(sort, listed - table->rows.begin(), table);
+    if (absl::Status s = SortRows(*this, listed - table->rows.begin(), table);
         !s.ok()) {
       return s;
     }

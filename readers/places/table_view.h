@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,8 @@ struct TableView {
   // A column by its name in CSV or text, with ":asc" or ":desc" for another
   // direction than sizes down and names up. Empty: keep the order.
   std::string sort;
+  // Other names of columns for --sort: {"time", "ran_s"}.
+  std::vector<std::pair<std::string, std::string>> sort_names;
   // Shell patterns of files, or of the ends of their paths. Empty: all.
   std::vector<std::string> files;
   std::vector<std::string> excluded;

@@ -50,12 +50,19 @@ TEST(TableViewTest, SortsByAnyColumn) {
       Rows(Of(run, "heap", {"--csv", "--sort", "line"}), 2),
       (Lines{"/job.py,5", "/job.py,6", "<frozen importlib._bootstrap>,101", ",",
              "<tracing itself>,"}));
-  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--sort", "file"}), 2)[0], ",");
+  for (const char* const sort : {"file", "file:desc", "line", "line:desc"}) {
+    const Lines rows = Rows(Of(run, "heap", {"--csv", "--sort", sort}), 2);
+    EXPECT_NE(rows[0], ",") << sort;
+    EXPECT_EQ(rows[3], ",") << sort;  // tracing's own is no place
+  }
   const Printed wrong = Of(run, "heap", {"--csv", "--sort", "weight"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(wrong.out, "");
-  EXPECT_THAT(wrong.err, HasSubstr("--sort: expected file, line, function, "
-                                   "live, live_count, share, found 'weight'"));
+  EXPECT_THAT(
+      wrong.err,
+      HasSubstr("--sort: expected file, line, function, "
+                "live, live_count, share, or one with :asc or :desc, found "
+                "'weight'"));
 }
 
 TEST(TableViewTest, WhatIsNotListedIsSummedUp) {

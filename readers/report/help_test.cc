@@ -41,6 +41,23 @@ TEST(HelpTest, TheFirstScreenFits) {
   }
 }
 
+TEST(HelpTest, TheFirstScreenNamesEachGroupOfOptions) {
+  for (const auto& command : ReportCommands()) {
+    CLI::App app;
+    command->AddOptions(&app);
+    const std::string text = Report({command->name(), "--help"}).out;
+    for (const char* const group :
+         {"--at", "--by", "--file", "--from", "--sort", "--task", "--thread"}) {
+      if (app.get_option_no_throw(group) == nullptr) continue;
+      if (app.get_option(group)->get_group().empty()) continue;  // refused
+      EXPECT_THAT(text, HasSubstr(group)) << command->name();
+    }
+  }
+  EXPECT_THAT(Report({"diff", "--help"}).out,
+              HasSubstr("\nAlso --file, --sort; --help-all tells of all "
+                        "options.\n"));
+}
+
 TEST(HelpTest, HelpAllNamesEveryOption) {
   const std::string all = Report({"--help-all"}).out;
   ExpectNarrow(all);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,11 @@ class TasksCommand final : public ReportCommand {
     Exclude(app, {"--by function"}, {"--task"});
     SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
   }
+  std::string Problem() const override {
+    return order_ == TaskOrder::kHeap && range_.any()
+               ? "--sort heap does not go with --from or --to"
+               : "";
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -88,12 +94,20 @@ void TasksCommand::AddOrder(CLI::App* app) {
         {"longest", TaskOrder::kLongest},
         {"grown", TaskOrder::kGrown},
         {"heap", TaskOrder::kHeap}};
-    for (const auto& [name, order] : kOrders) {
-      if (name == text) return order;
+    const SortOrder sort = SortOrder::Of(text);
+    const auto found = std::find_if(
+        std::begin(kOrders), std::end(kOrders),
+        [&sort](const auto& order) { return order.first == sort.column; });
+    const bool is_order = found != std::end(kOrders);
+    if (!is_order || sort.rises.value_or(false)) {
+      table_.view.sort = std::string(text);
     }
-    table_.view.sort = std::string(text);
-    return TaskOrder::kRan;
+    return is_order ? found->second : TaskOrder::kRan;
   };
+  table_.view.sort_names = {{"time", "ran_s"},
+                            {"longest", "longest_ms"},
+                            {"grown", "grown_bytes"},
+                            {"heap", "live_bytes"}};
   AddParsed(
       app, "--sort", &order_, parse, "COLUMN",
       "List first what ran for most time (time, the default), or had the "

@@ -227,6 +227,9 @@ TEST(TaskReportTest, RowsAreSortedAsAsked) {
   EXPECT_EQ(Rows(run, {})[0]["name"], "often");
   EXPECT_EQ(Rows(run, {"--sort", "longest"})[0]["name"], "long");
   EXPECT_EQ(Rows(run, {"--sort", "grown"})[0]["name"], "grows");
+  EXPECT_EQ(Rows(run, {"--sort", "grown:desc"})[0]["name"], "grows");
+  EXPECT_EQ(Rows(run, {"--sort", "time:asc"})[0]["name"], "grows");
+  EXPECT_EQ(Rows(run, {"--sort", "longest:asc"})[0]["name"], "grows");
 }
 
 TEST(TaskReportTest, WhatTasksAllocatedIsKnownOfHeapEvents) {
@@ -360,7 +363,9 @@ TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
               HasSubstr("--task leaves no row"));
   const Printed wrong = TaskReport(run, {"--sort", "weight"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--sort: expected task, "));
+  EXPECT_THAT(wrong.err,
+              HasSubstr("--sort: expected time, longest, grown, heap, task, "));
+  EXPECT_THAT(wrong.err, HasSubstr(", or one with :asc or :desc, found "));
 }
 
 }  // namespace

@@ -7,17 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "readers/report/program_main.h"
 #include "readers/report/report_command.h"
 #include "readers/run/console.h"
 
 namespace pymemrun {
-
-// A program apart from its main(): runs it with `arguments` (without its name);
-// returns the exit code.
-using Program = int(const std::vector<std::string>& arguments,
-                    const Console& console);
-// The whole of its main().
-int ProgramMain(const char* name, int argc, char** argv, Program* run);
 
 using CommandList = std::vector<std::unique_ptr<ReportCommand>>;
 

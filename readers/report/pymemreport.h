@@ -2,7 +2,7 @@
 #ifndef PYMEMRUN_READERS_REPORT_PYMEMREPORT_H_
 #define PYMEMRUN_READERS_REPORT_PYMEMREPORT_H_
 
-#include "readers/report/command_program.h"
+#include "readers/report/program_main.h"
 
 namespace pymemrun {
 

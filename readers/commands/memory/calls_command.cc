@@ -4,14 +4,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/commands/call_options.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/replay/calls/call_filter.h"
 #include "readers/replay/calls/call_replay.h"
 #include "readers/replay/calls/call_tree.h"
 #include "readers/replay/calls/flow_table.h"
-#include "readers/report/call_attribution.h"
-#include "readers/report/peak_options.h"
 #include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/report/run_reading.h"

@@ -3,7 +3,7 @@
 #ifndef PYMEMRUN_READERS_COMMANDS_OBJECTS_PYMEMOBJ_H_
 #define PYMEMRUN_READERS_COMMANDS_OBJECTS_PYMEMOBJ_H_
 
-#include "readers/report/command_program.h"
+#include "readers/report/program_main.h"
 
 namespace pymemrun {
 

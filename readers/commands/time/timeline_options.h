@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "readers/commands/call_options.h"
 #include "readers/output/output_buffer.h"
 #include "readers/pictures/chart/svg_chart.h"
-#include "readers/report/call_attribution.h"
 #include "readers/report/option_groups.h"
-#include "readers/report/peak_options.h"
 #include "readers/report/range_options.h"
 #include "readers/report/run_reading.h"
 #include "readers/run/replay_visitor.h"

@@ -1,4 +1,4 @@
-#include "readers/report/call_attribution.h"
+#include "readers/commands/call_options.h"
 
 #include "absl/strings/str_cat.h"
 #include "readers/report/option_groups.h"

@@ -14,7 +14,8 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// The number of single-character changes from `a` to `b`.
+// The number of single-character changes from `a` to `b` (Levenshtein
+// distance). Only one row of the algorithm's table is kept.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -40,6 +40,7 @@ std::vector<std::string> StatFields(uint32_t pid, bool* gone) {
   *gone = got < 0 && errno == ESRCH;
   close(fd);
   const absl::string_view stat(buffer, got < 0 ? 0 : got);
+  // The name in parentheses can itself have spaces and parentheses.
   const size_t name_end = stat.rfind(')');
   if (name_end == absl::string_view::npos) return {};
   return absl::StrSplit(stat.substr(name_end + 1), ' ', absl::SkipEmpty());
@@ -105,6 +106,8 @@ RunState StateOf(const Header& header) {
   if ((flags & kExiting) != 0 || (pending & kKilled) != 0) {
     return RunState::kDead;
   }
+  // The process id was reused if this process started after the run. One second
+  // allows for the resolution of clock ticks.
   const bool is_later = StartNs(ticks) - kSecondNs >
                         static_cast<int64_t>(header.start_monotonic_ns());
   return is_later || fields[kState] == "Z" || fields[kState] == "X"

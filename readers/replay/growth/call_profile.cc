@@ -67,6 +67,8 @@ bool CallProfile::IsInRange(const Row& row) {
 
 void CallProfile::Charge(const Row& row, int64_t change,
                          const RunIndex& index) {
+  // A CALL's change was made by its caller. If the event before is not the
+  // caller's own (IsOfCaller()), only the caller's stack says where.
   const uint32_t caller =
       row.what == CALL && change != 0 && !IsOfCaller(row, change)
           ? index.ParentStack(row.stack)

@@ -43,6 +43,8 @@ uint32_t HeapWeights::NumberOf(const HeapRates& rates) {
 }
 
 double HeapWeights::SampledWeight(const Rates& rates, uint64_t size) {
+  // A block of n bytes is sampled with probability 1 - exp(-n / mean). Each
+  // sampled block stands for the inverse of that.
   if (rates.mean_bytes > 0) {
     const auto bytes = static_cast<double>(std::max<uint64_t>(size, 1));
     return 1 / -std::expm1(-bytes / rates.mean_bytes);

@@ -26,9 +26,10 @@ namespace pymemrun {
 //
 // Where one page in N is recorded, most of the known pages are not. A gap then
 // seems N times as long, or its end is not seen before the next line's. But the
-// thread's recorded pages of bursts show which share of all pages is known:
-// half a gap counts as no more than this share makes likely. A known page that
-// follows another known one is not part of a burst.
+// thread's recorded pages of bursts show that one page in g is known. Gaps that
+// end at random have 2 x g x g as the mean of their squares, so a change counts
+// for no more than g x g. A known page that follows another known one is not
+// part of a burst.
 //
 // Memory: a few bytes for each pair of owners that followed each other. Not
 // thread safe.
@@ -92,12 +93,15 @@ class InferenceErrors {
   };
 
   void EndGap(const Gap& gap) {
-    auto half = static_cast<double>(std::min(gap.last.pages, gap.next.pages));
+    const auto half =
+        static_cast<double>(std::min(gap.last.pages, gap.next.pages));
     if (half == 0) return;
+    double variance = 2 * half * half;
     if (gap.of_thread.sampled && gap.of_thread.known > 0) {
-      half = std::min(half, gap.of_thread.EachKnown());
+      const double each_known = gap.of_thread.EachKnown();
+      variance = std::min(variance, each_known * each_known);
     }
-    squares_[std::minmax(gap.last.owner, gap.next.owner)] += 2 * half * half;
+    squares_[std::minmax(gap.last.owner, gap.next.owner)] += variance;
   }
   double Share(uint32_t owner, uint64_t there) const {
     const auto came = static_cast<double>(came_.at(owner));

@@ -159,6 +159,7 @@ void ResidentReplay::FindGone(const PageEntry& entry) {
 }
 
 void ResidentReplay::AddInference(const PageEntry& entry) {
+  if (header_.page_weight() > 1) return;
   if (!entry.inferred) return inference_.AddKnown(entry.thread, entry.stack);
   const uint32_t id = model_.pages().At(entry.page).owner;
   const PageOwner& owner = model_.owners()[id];

@@ -50,7 +50,8 @@ class ResidentReplay : public ReplayVisitor {
   // could be asked.
   bool has_page_events() const { return has_page_events_; }
   // Whether stacks of some pages in bursts were inferred. If so, owners' bytes
-  // have the errors of inference(), by numbers of model().owners().
+  // have the errors of inference(), by numbers of model().owners(). A sampled
+  // run only has sampling errors.
   bool infers() const { return header_.page_period() > 1; }
   const InferenceErrors& inference() const { return inference_; }
   // Pages were scanned: no faults were recorded, so touchers are unknown.

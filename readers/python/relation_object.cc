@@ -103,18 +103,20 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   static FdSink nowhere(-1);
   static const Console silent = {"", &nowhere, -1, -1};
   auto all = std::make_shared<RunAndRelations>();
+  absl::Status found;
   {
     const py::gil_scoped_release others_may_run;
     // The file that was opened, even if its name is another's now.
     all->run = RelationRun::Read(absl::StrCat("/proc/self/fd/", file.fd()),
                                  *moment, silent);
+    if (all->run != nullptr && moment->kind != Moment::kPeak) {
+      found = all->run->FindAt().status();
+    }
   }
   if (all->run == nullptr) {
     throw py::value_error(absl::StrCat(file.shown_name(), ": cannot be read"));
   }
-  if (moment->kind != Moment::kPeak && !all->run->FindAt().ok()) {
-    throw py::value_error(std::string(all->run->FindAt().status().message()));
-  }
+  if (!found.ok()) throw py::value_error(std::string(found.message()));
   all->relations = RunRelations(all->run.get());
   return {all, &all->relations};
 }

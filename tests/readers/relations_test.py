@@ -96,8 +96,9 @@ class RelationsTest(support.ProgramTest):
         self.assertIn("Relation marks: a mark", pprint.pformat(run.relation("marks")))
         with self.assertRaisesRegex(ValueError, "expected one of places"):
             run.relation("nodes")
-        with self.assertRaisesRegex(ValueError, "^--at: .*no such mark"):
-            run.query("SELECT count(*) FROM blocks", at="no such mark")
+        for table in "blocks", "places":
+            with self.assertRaisesRegex(ValueError, "^--at: .*no such mark"):
+                run.query("SELECT count(*) FROM " + table, at="no such mark")
         run.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             run.query("SELECT 1")

@@ -11,6 +11,7 @@
 #include "tracer/objects/graph_names.h"
 #include "tracer/objects/node_numbers.h"
 #include "tracer/objects/object_pipe.h"
+#include "tracer/objects/reference_list.h"
 
 namespace pymemrun {
 

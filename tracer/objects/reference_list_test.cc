@@ -1,11 +1,12 @@
 // Which reference is called what, beside a slow count of the same.
+#include "tracer/objects/reference_list.h"
+
 #include <cstdint>
 #include <map>
 #include <random>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tracer/objects/node_numbers.h"
 
 namespace pymemrun {
 namespace {

@@ -172,9 +172,9 @@ TEST(PymemcatHeapTest, RecordsAreOneList) {
   const Printed printed =
       Cat({"run.pb", "--records", "calls", "--records", "heap"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_EQ(printed.err,
-            "pymemcat: --records: is given more than once (pymemcat --help "
-            "tells more)\n");
+  EXPECT_EQ(
+      printed.err,
+      "pymemcat: --records: is given more than once (see pymemcat --help)\n");
 }
 
 TEST(PymemcatHeapTest, RawTakesNoRecords) {

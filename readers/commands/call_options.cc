@@ -6,10 +6,10 @@
 namespace pymemrun {
 
 void CallAttribution::Add(CLI::App* app, RunNeeds* needs) {
-  AddAttribution(app, &given_,
-                 "Of a call, observed is the change of the process's RSS from "
-                 "CALL to RETURN. Default: caused, if the run has page "
-                 "faults.");
+  AddAttribution(
+      app, &given_,
+      "For a call, observed is the change of the process's RSS from CALL to "
+      "RETURN. Default: caused, if the run has page faults.");
   needs->AddWith("--thread-attribution caused", Recorded::kFaults);
 }
 
@@ -19,9 +19,9 @@ void CallAttribution::SayWhatCounts(const CallReplay& replay,
   if (by_thread() || replay.threads_seen() < 2) return;
   console.Say(absl::StrCat(
       file.shown_name(),
-      ": growth is the process's: what other threads did "
-      "during a call counts, too",
-      threads_ == nullptr ? "; only page faults tell them apart" : ""));
+      ": growth is that of the whole process: what other threads did during a "
+      "call counts, too",
+      threads_ == nullptr ? "; only page faults tell the threads apart" : ""));
 }
 
 }  // namespace pymemrun

@@ -57,13 +57,13 @@ struct PeakOptions {
     AddThread(app, &choice.thread);
     AddOwn(app);
     app->add_option("--strip-prefix", prefix,
-                    "Leave P out of file names that begin with it.")
+                    "Remove P from the start of file names.")
         ->option_text("P");
   }
   // The sentence of a report that shows no peak.
   std::string NoCall() const {
     return absl::StrCat(
-        choice.view.chooses_places() ? "no call that you chose" : "no call",
+        choice.view.chooses_places() ? "no selected call" : "no call",
         " changed RSS by more than ", HumanBytes(rule.min_bytes));
   }
   void AddRule(CLI::App* app) {
@@ -75,8 +75,8 @@ struct PeakOptions {
         "Keep a peak that is more than TIME (2, 500ms) after the last one kept "
         "(a hundredth of the run).");
     AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
-              "Keep also a peak that differs from it by more than SIZE "
-              "(500K).");
+              "Also keep a peak that differs from the last one kept by more "
+              "than SIZE (500K).");
   }
 };
 

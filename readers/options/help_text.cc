@@ -75,9 +75,9 @@ std::string MoreText(const CLI::App& app) {
     }
   }
   return also.empty()
-             ? absl::StrCat(app.get_name(), " --help-all tells of all options.")
+             ? absl::StrCat(app.get_name(), " --help-all lists all options.")
              : absl::StrCat("Also ", absl::StrJoin(also, ", "),
-                            "; --help-all tells of all options.");
+                            "; --help-all lists all options.");
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ std::string PictureName(const ReportCommand& command) {
 int PrintToConsole(const Console& console, ReportCommand* command) {
   const std::string what = command->NotForTerminal();
   if (!what.empty() && isatty(console.out_fd) != 0) {
-    console.Usage(
-        absl::StrCat(what, " are not for a terminal: name one with -o"));
+    console.Usage(absl::StrCat(
+        what, " cannot be shown on a terminal: name a file with -o"));
     return kExitUsage;
   }
   OutputBuffer output(console.out,
@@ -67,7 +67,7 @@ int PrintToFile(const Console& console, bool says_name,
   }
   for (const std::string& path : command->FilesToRead()) {
     if (!(*file)->Replaces(path)) continue;
-    console.Usage(absl::StrCat("-o ", name, " is one of the files to read"));
+    console.Usage(absl::StrCat("-o ", name, " is also a file to read"));
     return kExitUsage;
   }
   HtmlPageSink page(absl::StrCat(console.program, " ", command->name()),
@@ -78,7 +78,7 @@ int PrintToFile(const Console& console, bool says_name,
   absl::Status status = output.Flush();
   if (status.ok() && is_page) status = page.End();
   if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
-    console.Say(absl::StrCat(name, ": left as it was"));
+    console.Say(absl::StrCat(name, ": left unchanged"));
     return code;
   }
   // With nothing readable there is no report.
@@ -218,7 +218,8 @@ int RunCommand(const std::vector<std::string>& arguments,
                        ? PrintToConsole(console, command)
                        : PrintToFile(console, needs_name, command);
   if (code == kExitOk && OwnCode::NoneMatched()) {
-    console.Say("--own: no file of the run matches: every line is a library's");
+    console.Say(
+        "--own: no file of the run matches: all lines count as library code");
   }
   return code;
 }

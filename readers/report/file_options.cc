@@ -38,8 +38,8 @@ void FileOptions::AddSeveral(CLI::App* app) {
 
 void FileOptions::AddOutput(CLI::App* app) {
   app->add_option("-o,--output", output,
-                  "Write to PATH instead of standard output. An older file "
-                  "there is replaced only if all went well.")
+                  "Write to PATH instead of standard output. An existing file "
+                  "is replaced only if all went well.")
       ->option_text("PATH");
   AddChoice<ColorMode>(
       app, "--color", &colors,
@@ -56,7 +56,7 @@ void FileOptions::AddPid(CLI::App* app) {
       app, "--pid", &pid,
       [](absl::string_view text) { return ParseNumber(text, 1, INT_MAX); },
       "PID",
-      "Read the file of this process alone, of several or of those beside one.")
+      "Read only the file of this process, of several or of those beside one.")
       ->group(kMoreOptions);
 }
 

@@ -53,9 +53,9 @@ TEST(HelpTest, TheFirstScreenNamesEachGroupOfOptions) {
       EXPECT_THAT(text, HasSubstr(group)) << command->name();
     }
   }
-  EXPECT_THAT(Report({"diff", "--help"}).out,
-              HasSubstr("\nAlso --file, --sort; --help-all tells of all "
-                        "options.\n"));
+  EXPECT_THAT(
+      Report({"diff", "--help"}).out,
+      HasSubstr("\nAlso --file, --sort; --help-all lists all options.\n"));
 }
 
 TEST(HelpTest, HelpAllNamesEveryOption) {

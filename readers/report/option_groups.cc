@@ -58,12 +58,13 @@ void AddGlobs(CLI::App* app, const std::string& name, const std::string& what,
 }  // namespace
 
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
-  AddGlobs(app, "--file",
-           absl::StrCat(what,
-                        "files that match GLOB, or whose path ends so: etl.py, "
-                        "pandas/*"),
-           &view->files);
-  AddGlobs(app, "--exclude", absl::StrCat(what, "other files than these"),
+  AddGlobs(
+      app, "--file",
+      absl::StrCat(
+          what,
+          "files whose path, or the end of it, matches GLOB: etl.py, pandas/*"),
+      &view->files);
+  AddGlobs(app, "--exclude", absl::StrCat(what, "files that do not match GLOB"),
            &view->excluded);
   AddGlobs(app, "--function",
            absl::StrCat(what, "functions whose names match GLOB"),

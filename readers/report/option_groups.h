@@ -33,7 +33,7 @@ struct FormatOptions {
 
 // Behind --sort's own sentence.
 inline constexpr char kSortsOtherwise[] =
-    ":asc or :desc behind it says otherwise.";
+    "Append :asc or :desc to choose the order.";
 
 // And how many rows are listed: for machines all, unless they say otherwise. In
 // what order.

@@ -76,12 +76,13 @@ TEST(RefusedOptionsTest, WhatWouldDoNothing) {
   EXPECT_THAT(Refusal({"resident", "x.pb", "--stacks", "--own", "a"}),
               HasSubstr("--own a does not go with --stacks"));
   EXPECT_THAT(Refusal({"flame", "x.pb", "--own", "a"}),
-              HasSubstr("--own: a flame graph has all frames"));
+              HasSubstr("--own: a flame graph shows all frames"));
   OwnCode::SetPatterns({});
   for (const char* of_peaks : {"--file", "--function", "--min", "--rebase"}) {
-    EXPECT_THAT(Refusal({"timeline", "x.pb", "--of", "threads", "--csv",
-                         of_peaks, "1"}),
-                HasSubstr(std::string(of_peaks) + " is of the picture alone"));
+    EXPECT_THAT(
+        Refusal(
+            {"timeline", "x.pb", "--of", "threads", "--csv", of_peaks, "1"}),
+        HasSubstr(std::string(of_peaks) + " applies only to the picture"));
   }
 }
 
@@ -106,7 +107,7 @@ TEST(RangeOptionsTest, TheirOwnFaultIsSaidOnceAndBeforeAnyFile) {
        {"timeline", "top", "calls", "gil", "tasks", "states"}) {
     EXPECT_EQ(Refusal({report, "x.pb", "y.pb", "--from", "2", "--to", "1"}),
               "pymemreport: --to: expected a moment after --from, found '1' "
-              "(pymemreport --help tells more)\n");
+              "(see pymemreport --help)\n");
   }
   EXPECT_THAT(Refusal({"gil", "x.pb", "--to", "10%", "--from", "50%"}),
               HasSubstr("--to: expected a moment after --from, found '10%'"));
@@ -130,7 +131,7 @@ TEST(RangeOptionsTest, WhatARunHasTheOtherWayRoundIsSaidOfTheRun) {
 
 TEST(RefusedOptionsTest, AReasonIsGiven) {
   EXPECT_THAT(Refusal({"summary", "x.pb", "--thread", "a", "--csv"}),
-              HasSubstr("--csv does not go with --thread a: the values are of "
+              HasSubstr("--csv does not go with --thread a: the values cover "
                         "the whole process ("));
 }
 

@@ -72,7 +72,7 @@ TEST(OutputPathTest, OfDamagedInputNoOldOutputIsReplaced) {
     EXPECT_EQ(printed.code, 1);
     EXPECT_THAT(printed.err,
                 HasSubstr(absl::StrCat("pymemreport: ", target.path(),
-                                       ": left as it was\n")));
+                                       ": left unchanged\n")));
     EXPECT_EQ(ContentsOf(target.path()), "what was there");
   }
   // Without an old file, what can be read is written.
@@ -90,7 +90,7 @@ TEST(OutputPathTest, AnInputIsNotOverwritten) {
   const Printed printed =
       Report({"top", other.path(), file.path(), "-o", file.path()});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+  EXPECT_THAT(printed.err, HasSubstr("is also a file to read"));
   EXPECT_EQ(ContentsOf(file.path()), run);
 }
 

@@ -55,7 +55,7 @@ std::string InLines(const std::string& head, const std::string& words) {
 
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
-      "Answers from run files, which `pymemrun script.py` writes.\n"
+      "Reports on run files, which `pymemrun script.py` writes.\n"
       "Usage: pymemreport [FILE]                        (run.pb)\n"
       "       pymemreport COMMAND FILE... [options]\n"
       "\n"
@@ -70,11 +70,11 @@ std::string CommandsHelp(const CommandList& commands) {
   }
   return text + InLines("Others: ", absl::StrJoin(others, ", ") + ".") +
          "\n"
-         "pymemreport COMMAND --help tells a command's usual options,\n"
-         "pymemreport COMMAND --help-all all of them, and pymemreport "
-         "--help-all "
-         "all of\n"
-         "all commands. --version says which pymemreport this is.\n";
+         "pymemreport COMMAND --help lists a command's usual options, "
+         "--help-all all of\n"
+         "them. pymemreport --help-all lists those of all commands; --version "
+         "prints the\n"
+         "version.\n";
 }
 
 // The command that comes behind an option, where that cannot be meant

@@ -96,10 +96,9 @@ TEST(PymemreportTest, TopAsTextPutsNamesLast) {
   const Printed printed = Report({"top", file.path(), "--limit", "1"});
   const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
   ASSERT_EQ(lines.size(), 6u);
-  EXPECT_EQ(
-      lines[0],
-      "RSS grew while these lines ran; pymemreport heap tells which lines "
-      "hold memory");
+  EXPECT_EQ(lines[0],
+            "RSS grew while these lines ran; pymemreport heap shows which "
+            "lines hold memory");
   EXPECT_THAT(lines[1], HasSubstr("growth"));
   EXPECT_THAT(lines[2],
               testing::AllOf(HasSubstr("4.0 MiB"), HasSubstr("80.0 %"),
@@ -235,8 +234,8 @@ TEST(PymemreportTest, ThatNoFileIsTheUsersIsSaid) {
     const Printed none = Report({command, file.path(), "--own", "nobody.py"});
     EXPECT_EQ(none.code, 0);
     EXPECT_EQ(none.err,
-              "pymemreport: --own: no file of the run matches: every line is a "
-              "library's\n");
+              "pymemreport: --own: no file of the run matches: all lines count "
+              "as library code\n");
     EXPECT_EQ(Report({command, file.path(), "--own", "job.py"}).err, "");
   }
   OwnCode::SetPatterns({});

@@ -27,8 +27,8 @@ void Console::Say(absl::string_view message) const {
 }
 
 void Console::Usage(absl::string_view message) const {
-  Say(absl::StrCat(ShortWords(std::string(message)), " (", program,
-                   " --help tells more)"));
+  Say(absl::StrCat(ShortWords(std::string(message)), " (see ", program,
+                   " --help)"));
 }
 
 int SayResult(const Console& console, absl::string_view name,

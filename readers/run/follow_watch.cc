@@ -140,7 +140,7 @@ std::string WhyNoEnd(int fd) {
       writing == Writing::kRecording && IsRecorded(fd)
           ? "the program still runs"
           : "the collector is still writing",
-      "; this is what was there at ",
+      "; this is the state at ",
       absl::FormatTime("%H:%M:%S", absl::Now(), absl::LocalTimeZone()));
 }
 

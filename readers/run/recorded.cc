@@ -37,16 +37,18 @@ std::string NeedText(Recorded what) {
 }
 
 std::string LackText(Recorded what) {
-  return absl::StrCat("has no ", TextsOf(what).what, ": record ",
-                      what == Recorded::kEachBlock ? "it" : "them",
-                      " with pymemrun ", TextsOf(what).how,
-                      what == Recorded::kCounters
-                          ? ", or calls,pages,counters beside what is usual"
-                          : "");
+  return absl::StrCat(
+      "has no ", TextsOf(what).what, ": record ",
+      what == Recorded::kEachBlock ? "it" : "them", " with pymemrun ",
+      TextsOf(what).how,
+      what == Recorded::kCounters
+          ? ", or with calls,pages,counters to keep the usual records"
+          : "");
 }
 
 std::string UnreadText(Recorded what) {
-  return absl::StrCat("no ", TextsOf(what).what, " in what could be read");
+  return absl::StrCat("no ", TextsOf(what).what,
+                      " in the part that could be read");
 }
 
 void Recordings::Add(const Header& header) {

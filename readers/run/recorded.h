@@ -30,7 +30,7 @@ std::string NeedText(Recorded what);
 // "has no GIL events: record them with pymemrun --trace gil". Printed after the
 // run's name.
 std::string LackText(Recorded what);
-// The same for a damaged file: "no GIL events in what could be read".
+// The same for a damaged file: "no GIL events in the part that could be read".
 std::string UnreadText(Recorded what);
 
 // What a run recorded, from its records. Not thread safe.

@@ -214,8 +214,8 @@ void SayLosses(const Console& console, const std::string& name,
   if (lost == 0) return;
   console.Say(absl::StrCat(name, ": ",
                            Counted(lost, "event was", "events were"),
-                           " lost, as the disk was full or the collector too "
-                           "slow: figures are not exact"));
+                           " lost because the disk was full or the collector "
+                           "too slow: figures are not exact"));
 }
 
 absl::StatusOr<size_t> BesideSource::Read(char* buffer, size_t size) {
@@ -242,7 +242,7 @@ std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,
   if (lseek(file->fd_, 0, SEEK_SET) == 0 || file->Keep()) return file;
   console.Say(
       absl::StrCat(file->shown_name(),
-                   ": cannot be kept to be read twice: ", strerror(errno)));
+                   ": cannot be stored to be read twice: ", strerror(errno)));
   return nullptr;
 }
 

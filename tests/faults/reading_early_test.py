@@ -83,15 +83,15 @@ class ReadingEarlyTest(FaultTest):
         found = run([PYMEMCAT, self.output])
         self.assertEqual(found.returncode, 0)
         self.assertIn(b"no footer: the collector is still writing; this is "
-                      b"what was there at ", found.stderr)
+                      b"the state at ", found.stderr)
         self.assertGreater(found.seconds, 5)
 
     def test_not_for_a_program_that_runs(self):
         self.start()
         found = run([PYMEMCAT, self.output])
         self.assertEqual(found.returncode, 0)
-        self.assertIn(b"no footer: the program still runs; this is what was "
-                      b"there at ", found.stderr)
+        self.assertIn(b"no footer: the program still runs; this is the state "
+                      b"at ", found.stderr)
 
 
 if __name__ == "__main__":

@@ -319,8 +319,8 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
     options.insert(options.begin() + 1, file.path());
     const Printed printed = Report(options);
     EXPECT_EQ(printed.code, 2);
-    EXPECT_EQ(printed.err, "pymemreport: " + each.said +
-                               " (pymemreport --help tells more)\n");
+    EXPECT_EQ(printed.err,
+              "pymemreport: " + each.said + " (see pymemreport --help)\n");
   }
 }
 
@@ -355,8 +355,8 @@ TEST(HeapReportTest, WhereNoThreadCanBeChosenItIsSaidWhy) {
   TempFile file(HeapRun().Build());
   for (const auto& [command, why] :
        std::vector<std::pair<std::string, std::string>>{
-           {"report", "the answer is of the whole process"},
-           {"export", "a profile is of the whole process"}}) {
+           {"report", "the answer covers the whole process"},
+           {"export", "a profile covers the whole process"}}) {
     const Printed printed =
         Report({command, file.path(), "--thread", "worker"});
     EXPECT_EQ(printed.code, 2) << command;

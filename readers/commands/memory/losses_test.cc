@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr char kSaid[] =
-    ": 4,449 events were lost, as the disk was full or the collector too "
+    ": 4,449 events were lost because the disk was full or the collector too "
     "slow: figures are not exact\n";
 
 std::string LossyRun() {

@@ -187,7 +187,7 @@ TEST_F(DumpFilesTest, NothingIsWrittenOverWhatIsRead) {
   for (const std::string& output : {dump, run}) {
     const Printed printed = Objects({dump, "suspects", "-o", output});
     EXPECT_EQ(printed.code, kExitUsage);
-    EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+    EXPECT_THAT(printed.err, HasSubstr("is also a file to read"));
   }
   EXPECT_EQ(
       Objects({dump, "what-if", list_address_, "--run", other, "-o", other})

@@ -17,8 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr char kOthersCount[] =
-    "pymemreport: run.pb: growth is the process's: what other threads did "
-    "during a call counts, too; only page faults tell them apart\n";
+    "pymemreport: run.pb: growth is that of the whole process: what other "
+    "threads did during a call counts, too; only page faults tell the threads "
+    "apart\n";
 
 TEST(PeaksReportTest, ALineForEachPeak) {
   CallRun run;
@@ -350,8 +351,8 @@ TEST(FlowReportTest, WhoGrewMostByItselfIsFirst) {
       run.Report({"flow", "--thread-attribution", "observed"});
   EXPECT_LT(observed.out.find("b\n"), observed.out.find("a\n"));
   EXPECT_EQ(observed.err,
-            "pymemreport: run.pb: growth is the process's: what other threads "
-            "did during a call counts, too\n");
+            "pymemreport: run.pb: growth is that of the whole process: what "
+            "other threads did during a call counts, too\n");
 }
 
 TEST(CallsReportTest, WithoutFaultsItSaysThatOthersCount) {

@@ -264,10 +264,10 @@ TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
   TempFile without(SmallRun().Build());
   printed = Report({"counters", without.path()});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr(": has no counters: record them with "
-                                     "pymemrun --trace counters, or "
-                                     "calls,pages,counters beside what is "
-                                     "usual\n"));
+  EXPECT_THAT(printed.err,
+              HasSubstr(": has no counters: record them with "
+                        "pymemrun --trace counters, or with "
+                        "calls,pages,counters to keep the usual records\n"));
   CountersRun deaf;
   deaf.gc_runs = false;
   TempFile no_gc(deaf.Build());

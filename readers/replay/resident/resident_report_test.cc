@@ -268,7 +268,8 @@ TEST(ResidentReportTest, OfADamagedFileItIsNotSaidThatItHasNone) {
   TempFile file(sink.contents().substr(0, first_frame_bytes + 10));
   const Printed printed = Report({"resident", file.path()});
   EXPECT_EQ(printed.code, 0);  // cut off, as a run that was killed
-  EXPECT_THAT(printed.err, HasSubstr(": no page events in what could be read"));
+  EXPECT_THAT(printed.err,
+              HasSubstr(": no page events in the part that could be read"));
   EXPECT_THAT(printed.err, Not(HasSubstr("record them")));
 }
 

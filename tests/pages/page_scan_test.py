@@ -184,7 +184,7 @@ del many
         done = subprocess.run([support.PYMEMREPORT, "resident", run.path,
                                "--owner", "touch"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("nobody saw who touched", done.stderr)
+        self.assertIn("who touched them is unknown", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_without_the_heap_what_pages_are_part_of_is_told(self):

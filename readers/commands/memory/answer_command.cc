@@ -18,21 +18,21 @@ constexpr size_t kBriefLines = 3;
 class AnswerCommand final : public ReportCommand {
  public:
   AnswerCommand()
-      : ReportCommand("report",
-                      "the answer on one screen; also without a command",
-                      "Tells what a run's memory was: its peak, what it "
-                      "consisted of, which lines of yours held it, and what "
-                      "was left at the end.") {}
+      : ReportCommand(
+            "report", "the answer on one screen; also without a command",
+            "Shows a run's memory: its peak, what the peak consisted of, which "
+            "of your lines held it, and what was left at the end.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
-    app->add_flag("--brief", brief_,
-                  "Print the first lines only, as pymemrun does at the end.");
+    app->add_flag(
+        "--brief", brief_,
+        "Print only the first lines, as pymemrun does when the program ends.");
     AddOwn(app);
     app->add_flag("--json", json_, "Print JSON.");
     files_.AddOutput(app);
     Refuse(app, "--thread",
-           "the answer is of the whole process; heap, resident and top take "
+           "the answer covers the whole process; heap, resident and top take "
            "--thread");
   }
   std::string OfOneRun() const override { return json_ ? "--json" : ""; }

@@ -96,7 +96,7 @@ TEST(ByTaskTest, GrowthIsOfTheTaskWhoseStepBroughtThePages) {
                         "<no task>,24576,0,24576,0,0.315789\r\n"
                         "b work,12288,20480,-8192,0,0.157895\r\n"));
   EXPECT_THAT(PagesByTask({"top", "--by", "task"}).out,
-              HasSubstr("pages that came in steps of a task"));
+              HasSubstr("pages added in steps of a task"));
 }
 
 TEST(ByTaskTest, ThreadsThatAreNotKeptAreSummedUp) {

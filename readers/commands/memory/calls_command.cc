@@ -32,13 +32,13 @@ class CallsCommand final : public ReportCommand {
             "Lists calls that changed RSS between their CALL and their RETURN: "
             "thread, file, line of the RETURN, function, bytes. --peak and "
             "--event print what was in one of them, --by function what each "
-            "function's calls changed.\n\nOf peaks that are near to each other "
-            "the first one is shown. A change counts also for the callers. By "
-            "function, the outermost call of a recursion counts. Where page "
-            "faults were recorded a change is what the call's own thread did, "
-            "else what the process did meanwhile. It needs a run that logged "
-            "each event, or calls by their growth. One line says what is "
-            "missing.") {}
+            "function's calls changed.\n\nWhere peaks are close together, only "
+            "the first is shown. A change also counts for the callers. By "
+            "function, only the outermost call of a recursion counts. If page "
+            "faults were recorded, a change is that of the call's own thread. "
+            "Otherwise it is that of the whole process during the call. It "
+            "needs a run that logged each event, or calls by their growth. One "
+            "line says what is missing.") {}
 
   std::vector<OldName> OldNames() const override {
     return {{"peaks", {}},
@@ -85,9 +85,9 @@ void CallsCommand::AddOptions(CLI::App* app) {
        {"file", GroupBy::kFile},
        {"package", GroupBy::kPackage}},
       "KIND",
-      "List calls (default), or functions by what their calls changed, "
-      "with and without the calls that they made. Of files and packages it is "
-      "what these changed themselves.");
+      "List calls (default), or functions by what their calls changed, with "
+      "and without the calls that they made. For files and packages, only "
+      "their own changes count.");
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app, &needs_);
@@ -242,8 +242,8 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
   const std::string missing = replay.Missing();
   if (!missing.empty()) run->Say(absl::StrCat("not counted: ", missing));
   if (replay.not_kept() > 0) {
-    run->Say(absl::StrCat(Counted(replay.not_kept(), "more call"),
-                          " found no room"));
+    run->Say(
+        absl::StrCat(Counted(replay.not_kept(), "more call"), " did not fit"));
   }
   attribution_.SayWhatCounts(replay, *run->file(), run->console());
   Table table = replay.ToTable(*by_, table_.as_text());

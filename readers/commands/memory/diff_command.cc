@@ -20,13 +20,13 @@ class DiffCommand final : public ReportCommand {
       : ReportCommand(
             "diff", "what a run has more or less than another; limits for CI",
             "Compares two runs: their peaks, times, and what each of your "
-            "lines held. Lines that moved are the same lines, in another "
-            "checkout too.\n\nAfter edits a line is known by its function, its "
-            "file and its text. A row is listed if it changed by more than "
-            "chance may change any of so many: by three standard errors and "
-            "more. Exact figures have none. new, gone, moved and edited say "
-            "what became of the line itself.\n\nExit code 3: "
-            "a limit of --fail-if is exceeded.") {}
+            "lines held. A line that moved is recognized, in another checkout "
+            "too.\n\nAfter edits a line is known by its function, its file and "
+            "its text. A row is listed if its change exceeds sampling noise: "
+            "three standard errors, or more when many rows are compared. Exact "
+            "figures have no error. new, gone, moved and edited say what "
+            "became of the line itself.\n\nExit code 3: a limit of --fail-if "
+            "is exceeded.") {}
 
   void AddOptions(CLI::App* app) override;
   int Run(const Console& console, OutputBuffer* output) override;
@@ -57,7 +57,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
       },
       "T",
       "Compare what places hold at this moment of each run, see heap --help. "
-      "Totals and limits are of the whole runs.");
+      "Totals and limits cover the whole runs.");
   app->add_flag("--stacks", side_.stacks,
                 "Print a tree of call stacks, of live bytes at their peak or "
                 "--at T. --limit N then counts frames.");
@@ -74,7 +74,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
            }
          },
          "Exit with 3 if NEW exceeds a limit, such as 'peak>+5%', "
-         "'heap>+1MiB', 'time>+0.5s' or 'peak>512MiB'. + is beyond OLD. "
+         "'heap>+1MiB', 'time>+0.5s' or 'peak>512MiB'. + means above OLD. "
          "Figures: peak, heap, heap-end, growth, time, cpu. May be given "
          "several times.")
       ->option_text("LIMIT")
@@ -97,7 +97,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
   AddFilesOfPlaces(app, &table_.view);
   AddOwn(app);
   files_.AddOutput(app);
-  Refuse(app, "--thread", "threads of two runs are compared with --by thread");
+  Refuse(app, "--thread", "use --by thread to compare the threads of two runs");
   // NEW's figures are of the whole run.
   Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
   Exclude(app, {"--by allocator|module|package|thread"}, {"--stacks"});

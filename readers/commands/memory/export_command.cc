@@ -20,19 +20,19 @@ class ExportCommand final : public ReportCommand {
             "a run for Perfetto, Chrome, pprof, speedscope and others",
             "Writes what is alive at a moment for pprof, speedscope and "
             "Graphviz, or the run over time for Perfetto and Chrome.\n\nA "
-            "timeline has calls of at least --min-duration, "
-            "where every event was logged or RETURNs know their CALLs; RSS, "
-            "live heap by line, marks, and what was recorded of the GIL and of "
-            "threads' states. For Perfetto it has the last dump of the object "
-            "graph beside the run, too. Its clock begins with the run.") {}
+            "timeline has RSS, live heap by line, marks, and what was recorded "
+            "of the GIL and of threads' states. It has calls of at least "
+            "--min-duration if every event was logged or RETURNs know their "
+            "CALLs. For Perfetto it also has the last dump of the object graph "
+            "beside the run. Time 0 is the start of the run.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.AddWith("--format pprof|collapsed|speedscope|dot", Recorded::kHeap);
     files_.AddOne(app);
     AddMoment(app, &at_);
     AddParsed(app, "--min-duration", &min_us_, ParseTime, "TIME",
-              "Leave shorter calls, holds and states out of a timeline: 500us, "
-              "1ms (default), 2s; 0 for none.");
+              "Leave calls, holds and states shorter than this out of a "
+              "timeline: 500us, 1ms (default), 2s; 0 keeps all.");
     AddChoice<Format>(
         app, "--format", &format_,
         {{"pprof", Format::kPprof},
@@ -50,9 +50,9 @@ class ExportCommand final : public ReportCommand {
     // A timeline has all moments.
     Exclude(app, {"--format perfetto|chrome"}, {"--at"});
     Need(app, {"--min-duration"}, "--format perfetto|chrome");
-    Refuse(
-        app, "--thread",
-        "a profile is of the whole process; heap --as tree and flame take it");
+    Refuse(app, "--thread",
+           "a profile covers the whole process; heap --as tree and flame take "
+           "--thread");
   }
   std::string OfOneRun() const override { return "a profile"; }
   std::string NotForTerminal() const override {

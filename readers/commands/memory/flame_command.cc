@@ -42,7 +42,8 @@ class FlameCommand final : public ReportCommand {
     app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
     AddThread(app, &thread_);
     files_.AddOutput(app);
-    Refuse(app, "--own", "a flame graph has all frames, whoever's they are");
+    Refuse(app, "--own",
+           "a flame graph shows all frames, your code's and others'");
   }
   std::string OfOneRun() const override { return "a flame graph"; }
   std::string NotForTerminal() const override { return "pictures"; }

@@ -35,9 +35,8 @@ class HeapCommand final : public ReportCommand {
             "heap",
             "live bytes at a moment and who allocated them; leaks, diffs",
             "Lists what is alive on the heap at a moment, and who allocated "
-            "it.\n\nOf sampled allocations "
-            "the numbers are estimates, with one standard error beside them.") {
-  }
+            "it.\n\nIf allocations were sampled, the numbers are estimates, "
+            "each with one standard error.") {}
 
   std::vector<OldName> OldNames() const override {
     return {{"tree", {"--as", "tree"}, "Prints live bytes as a tree of calls."},
@@ -84,7 +83,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
   app->add_option("--diff", files_.compared,
-                  "Show what FILE2, another run, has more or less.")
+                  "Show how FILE2, another run, differs.")
       ->option_text("FILE2");
   AddParsed(
       app, "--to", &asked_.to,
@@ -93,8 +92,8 @@ void HeapCommand::AddOptions(CLI::App* app) {
       },
       "T", "Show what changed from --at T to this moment.");
   app->add_flag("--reserved", reserved_,
-                "Show what C code has mapped, touched or not, if the run "
-                "recorded that.");
+                "Show memory that C code has mapped, touched or not, if it was "
+                "recorded.");
   AddParsed(
       app, "--temporary", &asked_.temporary,
       [](absl::string_view text) -> absl::StatusOr<uint32_t> {
@@ -103,12 +102,12 @@ void HeapCommand::AddOptions(CLI::App* app) {
         return Expected("a number from 1 on", text);
       },
       "[N]",
-      "Show blocks that were freed before their thread had allocated N times "
-      "more (1).");
+      "Show blocks that were freed before their thread made N further "
+      "allocations (1).");
   app->add_option("--objects", objects_.dump,
                   "Show the types of the objects in each line's blocks, and "
-                  "who holds them. They are of the moment of a dump of the "
-                  "object graph (the last one beside the run file).")
+                  "who holds them. They are shown as of a dump of the object "
+                  "graph (the last one beside the run file).")
       ->option_text("[=DUMP]");
   AddChoice(app, "--as", &as_,
             Choices<HeapAs>{{"table", HeapAs::kTable},

@@ -22,11 +22,12 @@ class ObjectsCommand final : public ReportCommand {
             "objects", "a dump of a running program's objects",
             "Asks a program that pymemrun traces for a dump of its objects, "
             "waits until it is complete, and prints its path.\n\nThe program "
-            "needs no --objects. Its main thread makes the dump between two "
-            "instructions; a sleep or a wait of Python's own goes on after it. "
-            "In a long call of C code it makes the dump when that returns. A "
-            "system call that C code makes on the main thread may end early, "
-            "with EINTR. pymemobj reads the dump.") {}
+            "need not have been started with --objects. Its main thread makes "
+            "the dump between two instructions; Python's own sleeps and waits "
+            "continue afterwards. During a long call into C code, the dump is "
+            "made when the call returns. A system call that C code makes on "
+            "the main thread may end early, with EINTR. pymemobj reads the "
+            "dump.") {}
 
   void AddOptions(CLI::App* app) override;
   int Run(const Console& console, OutputBuffer* output) override;
@@ -43,7 +44,7 @@ void ObjectsCommand::AddOptions(CLI::App* app) {
       "PID", "The program's process, or a traced child's.")
       ->required();
   AddParsed(app, "--timeout", &timeout_us_, ParseTime, "TIME",
-            "Wait so long: 90, 500ms, 5m (60s).");
+            "Wait at most this long: 90, 500ms, 5m (60s).");
 }
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {

@@ -21,12 +21,12 @@ class ProcessesCommand final : public ReportCommand {
   ProcessesCommand()
       : ReportCommand(
             "processes", "which process took the memory, and which one leaks",
-            "Lists the processes of a run: the peak of each, its part of the "
-            "peak of all, and the line of yours that held "
-            "most.\n\nOf one FILE, run.pb, it also reads run.*.pb beside it: "
-            "the processes that it began. PSS is the proportional set size: "
-            "what processes share is divided among them. A process grows where "
-            "its least RSS rose from each fifth of its time to the next.") {}
+            "Lists the processes of a run: each one's peak, its share of the "
+            "peak of all, and which of your lines held most.\n\nIf FILE is one "
+            "file, run.pb, it also reads run.*.pb beside it: the processes "
+            "that it started. PSS is the proportional set size: memory that "
+            "processes share is divided among them. A process grows if its "
+            "lowest RSS rose from each fifth of its time to the next.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
@@ -67,7 +67,7 @@ int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
   Table table = ProcessTable(family, peak, files_.pid, table_.made_limit(),
                              table_.format());
   if (table.rows.empty()) {
-    console.Usage(absl::StrCat("--pid: no process is ", files_.pid));
+    console.Usage(absl::StrCat("--pid: no process has number ", files_.pid));
     return kExitUsage;
   }
   if (!table_.Choose(console, &table).has_value()) return kExitUsage;

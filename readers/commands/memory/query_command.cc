@@ -24,25 +24,23 @@ class QueryCommand final : public ReportCommand {
             "query", "answers a SELECT over the run's tables",
             "Answers a question in SQL over the run's tables.\n\n"
             "  pymemreport query run.pb \"SELECT function, count(*) FROM "
-            "events "
-            "GROUP BY 1\"\n\n--tables lists the tables with their columns and "
-            "units; "
-            "with FILE it says which have no rows because of what was not "
-            "recorded. Of several runs the column `run` says which one a row "
-            "is "
-            "of. The language is SQLite's.") {}
+            "events GROUP BY 1\"\n\n"
+            "--tables lists the tables with their columns and units; with "
+            "FILE it says which are empty because their data was not recorded. "
+            "With several runs, the column `run` names the run of each row. "
+            "The SQL is that of SQLite.") {}
 
   std::vector<OldName> OldNames() const override {
     return {{"tables",
              {"--tables"},
              "Lists the tables of SQL with their columns and units. With FILE "
-             "it says which have no rows because of what was not recorded."}};
+             "it says which are empty because their data was not recorded."}};
   }
   void AddOptions(CLI::App* app) override {
     const bool lists = !words().empty();  // by the old name
     app->add_option("FILE", files_.paths,
                     lists ? "A run file; without it all tables are listed."
-                          : "Run files, or folders, and a SELECT behind them.")
+                          : "Run files or folders, followed by a SELECT.")
         ->option_text(lists ? "[FILE]" : "FILE... SELECT");
     files_.AddPid(app);
     AddMoment(app, &at_);
@@ -62,7 +60,7 @@ class QueryCommand final : public ReportCommand {
     if (files_.paths.empty()) return "FILE is required";
     const std::string& sql = files_.paths.back();
     if (sql.find_first_of(" \n\t(") == std::string::npos) {
-      return absl::StrCat("expected a SELECT behind FILE, found '",
+      return absl::StrCat("expected a SELECT after FILE, found '",
                           TerminalText(sql), "'");
     }
     return "";
@@ -168,9 +166,8 @@ std::string MarkdownOf(const Relation& relation) {
 }
 
 constexpr char kMarkdownHead[] =
-    "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. There each "
-    "table has "
-    "one column more, `run`: the\nname of the file. This page is what "
+    "# Tables\n\nWhat `pymemreport query FILE... SELECT` reads. Each table "
+    "also has the column `run`, the name of\nthe file. This page is what "
     "`pymemreport query --tables --markdown` prints.\n\n";
 
 int QueryCommand::PrintTables(const Console& console,
@@ -182,8 +179,8 @@ int QueryCommand::PrintTables(const Console& console,
   }
   const Relations relations = RunRelations(run.get());
   const std::string of_moment = absl::StrCat(
-      "--at chooses the moment of ", OfMoment(relations),
-      ".\nIt does not change the other tables: they are of the whole run.\n");
+      "--at sets the moment of ", OfMoment(relations),
+      ".\nIt does not change the other tables: these cover the whole run.\n");
   if (markdown_) output->Append(kMarkdownHead);
   if (markdown_ || table_.as_text()) output->Append(of_moment);
   if (!table_.as_text()) {
@@ -215,8 +212,8 @@ void QueryCommand::SayUnusedMoment(const Console& console) const {
         return relation->of_moment() && Names(sql_, relation->name());
       });
   if (is_used || at_.kind == Moment::kPeak) return;
-  console.Say(absl::StrCat("--at chooses the moment of ", OfMoment(relations),
-                           " alone"));
+  console.Say(
+      absl::StrCat("--at sets the moment of ", OfMoment(relations), " only"));
 }
 
 int QueryCommand::Run(const Console& console, OutputBuffer* output) {

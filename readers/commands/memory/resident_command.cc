@@ -24,11 +24,12 @@ class ResidentCommand final : public ReportCommand {
  public:
   ResidentCommand()
       : ReportCommand(
-            "resident", "who made the pages that are resident at a moment",
-            "Lists who made the pages that are resident at a moment.\n\nBytes "
-            "stand at the place where a page "
-            "was first touched. All rows add up to RSS. `unattributed` is what "
-            "statm counts beyond the pages known. It may be below 0.") {}
+            "resident",
+            "resident pages at a moment, by the code that touched them",
+            "Lists the resident pages at a moment, by the code that touched "
+            "them.\n\nBytes are charged to the place that first touched the "
+            "page. All rows add up to RSS. `unattributed` is what statm counts "
+            "beyond the known pages. It may be negative.") {}
 
   void AddOptions(CLI::App* app) override;
   int Run(const Console& console, OutputBuffer* output) override;
@@ -90,7 +91,7 @@ std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
   if (!heap->sampled()) {
     absl::StrAppend(&text,
                     "pages with live blocks: charged to who allocated the "
-                    "blocks, each with its bytes there\n");
+                    "blocks, by their bytes in the page\n");
     return text;
   }
   absl::StrAppend(&text,
@@ -143,13 +144,13 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadFilter filter(table_.thread, &replay.index());
   const bool unseen = replay.by_scan() && !by_blocks && filter.any();
   if (!run.Has(!replay.by_scan() || by_blocks_ != false,
-               "pages were scanned: nobody saw who touched them (--owner heap "
-               "says who allocated)") ||
+               "pages were scanned, so who touched them is unknown (--owner "
+               "heap shows who allocated them)") ||
       !run.Has(!unseen,
-               absl::StrCat("--thread: pages were scanned: nobody saw which "
-                            "thread touched them",
+               absl::StrCat("--thread: pages were scanned, so which thread "
+                            "touched them is unknown",
                             by_ == GroupBy::kMapping
-                                ? "; --by line has who allocated"
+                                ? "; --by line shows who allocated them"
                                 : ""))) {
     return run.code();
   }

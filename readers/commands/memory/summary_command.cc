@@ -126,12 +126,13 @@ std::string EstimateText(const HeapSizes& sizes) {
 class SummaryCommand final : public ReportCommand {
  public:
   SummaryCommand()
-      : ReportCommand("summary",
-                      "what a run came to: peak, VmHWM, losses, CPU, top lines",
-                      "Tells what a run came to, and which lines hold most at "
-                      "the peak. Without heap events, with --thread or with "
-                      "--thread-attribution it lists where RSS grew. With "
-                      "--stats it counts allocations by size.") {}
+      : ReportCommand(
+            "summary",
+            "a run's main figures: peak, VmHWM, losses, CPU, top lines",
+            "Prints a run's main figures, and which lines hold most at the "
+            "peak. Without heap events, or with --thread or "
+            "--thread-attribution, it lists where RSS grew. With --stats it "
+            "counts allocations by size.") {}
 
   std::vector<OldName> OldNames() const override {
     return {{"stats",
@@ -143,7 +144,7 @@ class SummaryCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
     table_.Add(app, 5,
-               words().empty() ? "Of each FILE the same named values."
+               words().empty() ? "The same named values for each FILE."
                                : "A row for each range of sizes.");
     AddThread(app, &thread_);
     AddAttribution(app, &attribution_,
@@ -162,7 +163,7 @@ class SummaryCommand final : public ReportCommand {
     needs_.AddWith("--thread-attribution caused", Recorded::kFaults);
     files_.AddOutput(app);
     Exclude(app, {"--thread"}, {"--csv", "--json"},
-            "the values are of the whole process");
+            "the values cover the whole process");
     // Sizes are of all threads.
     Exclude(app, {"--stats"}, {"--limit", "--thread", "--thread-attribution"});
     SetUsualOptions(

@@ -25,12 +25,12 @@ class ThreadsCommand final : public ReportCommand {
   ThreadsCommand()
       : ReportCommand(
             "threads", "which thread took the memory",
-            "Lists the threads: what each brought and gave back, what it had "
-            "at the peak, and your line that holds most.\n\nGrowth "
-            "is by page faults: each knows its thread, also one that does not "
-            "hold the GIL. Where pages were scanned the live heap alone tells "
-            "threads apart. Renamed threads have their last names. The column "
-            "rows counts the logged events of a thread.") {}
+            "Lists the threads: what each added and released, what it had at "
+            "the peak, and which of your lines holds most.\n\nGrowth is by "
+            "page faults: each belongs to a thread, even one that does not "
+            "hold the GIL. Where pages were scanned, only the live heap is "
+            "known by thread. Renamed threads have their last names. The "
+            "column rows counts a thread's logged events.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kThreadMemory, {"--thread-attribution observed"});

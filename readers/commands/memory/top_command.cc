@@ -26,8 +26,8 @@ class TopCommand final : public ReportCommand {
             "top", "the places where RSS grew",
             "Lists the places where RSS grew.\n\nGrowth that pymemcat shows at "
             "a C function is counted where Python code calls it: at the "
-            "calling line, and for the Python function it is in. By thread "
-            "or task growth is of the one that caused it, where the run has "
+            "calling line, and for the Python function it is in. By thread or "
+            "task, growth is charged to the one that caused it, if the run has "
             "page faults.") {}
 
   void AddOptions(CLI::App* app) override {
@@ -90,15 +90,15 @@ class TopCommand final : public ReportCommand {
 
 std::string TopCommand::Meaning(bool is_caused) const {
   if (is_caused && by_ == GroupBy::kTask) {
-    return "growth: pages that came in steps of a task, shrinkage: those that "
-           "its calls gave back\n";
+    return "growth: pages added in steps of a task; shrinkage: pages that its "
+           "calls released\n";
   }
   if (is_caused) return absl::StrCat(kCausedMeaning, "\n");
   if (by_ == GroupBy::kTask) {
-    return "RSS grew in steps of these tasks, as events saw; pymemreport heap "
-           "--by task tells which tasks hold memory\n";
+    return "RSS grew in steps of these tasks, by logged events; pymemreport "
+           "heap --by task shows which tasks hold memory\n";
   }
-  return "RSS grew while these lines ran; pymemreport heap tells which lines "
+  return "RSS grew while these lines ran; pymemreport heap shows which lines "
          "hold memory\n";
 }
 

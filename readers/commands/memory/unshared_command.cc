@@ -23,12 +23,12 @@ class UnsharedCommand final : public ReportCommand {
       : ReportCommand(
             "unshared", "which line or gc un-shared a forked process's memory",
             "Lists which lines, and which garbage collections, un-shared the "
-            "memory that forked processes had in common with their "
-            "parents.\n\nA forked process begins with its parent's "
-            "pages. Its first write to each makes a copy. Garbage collection "
-            "writes to every object that it looks at. After gc.freeze() it "
-            "leaves out the objects there were. Of one FILE, run.pb, it also "
-            "reads run.*.pb beside it, as `processes` does.") {}
+            "memory that forked processes shared with their parents.\n\nA "
+            "forked process starts with its parent's pages. Its first write to "
+            "a page makes a copy. Garbage collection writes to every object "
+            "that it visits. After gc.freeze() it skips the objects that "
+            "existed then. If FILE is one file, run.pb, it also reads run.*.pb "
+            "beside it, as `processes` does.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kFaults);
@@ -120,7 +120,7 @@ void SettleAll(const Console& console, const Files& files) {
 }
 
 // The forked processes that are known to have had pages of their parents, by
-// their begin. Says what is not known.
+// start time. Says what is not known.
 template <typename Files>
 std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
                                    const Console& console) {
@@ -135,17 +135,17 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
     } else if (header.page_period() != 0) {
       ++brief;
     } else {
-      console.Say(
-          absl::StrCat(file.shown_name, ": ",
-                       header.page_scan()
-                           ? "pages were scanned: nobody saw who wrote to them"
-                           : LackText(Recorded::kFaults)));
+      console.Say(absl::StrCat(
+          file.shown_name, ": ",
+          header.page_scan()
+              ? "pages were scanned, so who wrote to them is unknown"
+              : LackText(Recorded::kFaults)));
     }
   }
   if (brief > 0) {
     console.Say(absl::StrCat(
         Counted(brief, "forked process", "forked processes"),
-        " ended before it was known what they had of their parents"));
+        " ended before the pages shared with their parents were known"));
   }
   if (forked == 0) {
     console.Say(absl::StrCat(files[0].shown_name,
@@ -183,7 +183,8 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
         std::remove_if(processes.begin(), processes.end(), is_other),
         processes.end());
     if (processes.empty()) {
-      console.Usage(absl::StrCat("--pid: no forked process is ", files_.pid));
+      console.Usage(
+          absl::StrCat("--pid: no forked process has number ", files_.pid));
     }
   }
   if (processes.empty()) return code == kExitOk ? kExitUsage : code;

@@ -21,12 +21,12 @@ class WatchCommand final : public ReportCommand {
   WatchCommand()
       : ReportCommand(
             "watch", "a run while it goes on",
-            "Shows RSS, the lines of yours that grow, threads and children "
-            "while a run goes on. `watch -- SCRIPT` starts one.\n\nIt reads "
-            "the run file, so it may be ended and begun again; the program "
-            "does not notice. Behind -- stand words for pymemrun, its options "
-            "too. Where output is no terminal it prints a line each second, "
-            "until the run ends.") {}
+            "Shows RSS, your lines that grow, threads and children while a run "
+            "is going on. `watch -- SCRIPT` starts one.\n\nIt reads the run "
+            "file, so you can quit and restart it; the program is not "
+            "affected. Everything after -- is passed to pymemrun. If output is "
+            "not a terminal, it prints a line every second until the run "
+            "ends.") {}
 
   void AddOptions(CLI::App* app) override;
   std::vector<std::string> Prepared(
@@ -41,10 +41,10 @@ class WatchCommand final : public ReportCommand {
 
 void WatchCommand::AddOptions(CLI::App* app) {
   app->add_option("FILE", files_.paths,
-                  "A run file, or the number of a process that is traced.")
+                  "A run file, or the number of a traced process.")
       ->option_text("FILE|PID");
   app->add_option("--program", program_)->group("")->allow_extra_args(false);
-  app->add_flag("--once", once_, "Print what there is now, and end.");
+  app->add_flag("--once", once_, "Print the current state, then exit.");
   AddOwn(app);
 }
 
@@ -67,13 +67,12 @@ std::string WatchCommand::Problem() const {
     return "expected one run file, or the number of a process, or -- and a "
            "script";
   }
-  return starts && once_ ? "--once takes a run that has begun" : "";
+  return starts && once_ ? "--once needs a run that has started" : "";
 }
 
 int WatchCommand::Run(const Console& console, OutputBuffer*) {
   if (files_.paths.size() + (program_.empty() ? 0 : 1) != 1) {
-    console.Usage(
-        "a view takes one run file, and no folder with more, or none");
+    console.Usage("expected one run file, or a folder with one");
     return kExitUsage;
   }
   WatchRequest request;

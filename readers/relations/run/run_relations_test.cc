@@ -140,11 +140,11 @@ TEST_F(RunRelationsTest, ThatATableHasNoMomentIsSaid) {
   const std::string moments = "blocks, pages and thread_memory";
   Ask("SELECT * FROM places", {"--at", "exit"});
   EXPECT_EQ(printed_.err,
-            "pymemreport: --at chooses the moment of " + moments + " alone\n");
+            "pymemreport: --at sets the moment of " + moments + " only\n");
   Ask("SELECT * FROM places, blocks", {"--at", "exit"});
   EXPECT_EQ(printed_.err, "");
   EXPECT_THAT(Report({"tables"}).out,
-              StartsWith("--at chooses the moment of " + moments + ".\n"));
+              StartsWith("--at sets the moment of " + moments + ".\n"));
 }
 
 // Others may be of the same microsecond as the peak.
@@ -384,7 +384,7 @@ TEST_F(RunRelationsTest, NothingIsWrittenAndNothingElseRead) {
 
 TEST_F(RunRelationsTest, WordsThatAreNoSelectAreSaid) {
   EXPECT_THAT(Report({"query", file_.path()}).err,
-              HasSubstr("expected a SELECT behind FILE"));
+              HasSubstr("expected a SELECT after FILE"));
   EXPECT_THAT(Report({"query", file_.path(), "SELECT x FROM events"}).err,
               HasSubstr("no such column: x"));
 }

@@ -180,7 +180,7 @@ TEST(ScannedPagesTest, NobodyIsSaidToHaveTouchedThem) {
   TempFile file(ScannedRun());
   const Printed printed = Report({"resident", file.path(), "--owner", "touch"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("nobody saw who touched them"));
+  EXPECT_THAT(printed.err, HasSubstr("who touched them is unknown"));
   EXPECT_EQ(printed.out, "");
 }
 

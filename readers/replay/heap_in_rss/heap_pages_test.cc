@@ -147,7 +147,7 @@ TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {
             "unattributed,,,4096,,0.066667\r\n");
   EXPECT_THAT(Report({"resident", file.path(), "--owner", "heap"}).out,
               HasSubstr("\npages with live blocks: charged to who allocated "
-                        "the blocks, each with its bytes there\n"));
+                        "the blocks, by their bytes in the page\n"));
 }
 
 TEST(ResidentOwnerHeapTest, OfASampledRunItIsSaidWhatThatMeans) {
@@ -299,7 +299,8 @@ TEST(ResidentOwnerHeapTest, OfScansNobodyKnowsWhichThreadTouchedPages) {
         Report({command, file.path(), "--thread", "MainThread"});
     EXPECT_EQ(printed.code, 2) << command;
     EXPECT_EQ(printed.out, "") << command;
-    EXPECT_THAT(printed.err, HasSubstr("nobody saw which thread")) << command;
+    EXPECT_THAT(printed.err, HasSubstr("which thread touched them is unknown"))
+        << command;
   }
 }
 

@@ -52,21 +52,21 @@ class GilCommand final : public ReportCommand {
       : ReportCommand(
             "gil", "who holds the GIL, who waits for it, and where",
             "Says how long each thread held the global interpreter lock (GIL), "
-            "waited for it, and ran or slept without it. It says who "
-            "waited for whom, and at which lines.\n\nTime "
-            "without the GIL is good: the thread keeps no other from running. "
-            "Time that it holds the GIL is bad only if others wait meanwhile. "
-            "Lines are known of long waits, of 1 ms or more by default. With "
-            "--off it prints the stacks of threads that wait, by the time "
-            "waited; of short waits the sum for each thread. Into a file "
-            "whose name ends in .svg it then draws a flame graph.") {}
+            "waited for it, and ran or slept without it. It says who waited "
+            "for whom, and at which lines.\n\nTime without the GIL is good: "
+            "the thread keeps no other from running. Holding the GIL is bad "
+            "only if other threads wait for it. Lines are known for long "
+            "waits, by default of 1 ms or more. With --off it prints the "
+            "stacks of waiting threads, by the time waited, and the sum of "
+            "short waits for each thread. With -o FILE.svg it then draws a "
+            "flame graph.") {}
 
   std::vector<OldName> OldNames() const override {
     return {{"offgil",
              {"--off"},
              "Prints the stacks of threads that wait for the GIL, by the time "
-             "waited; of short waits the sum for each thread. Into a file "
-             "whose name ends in .svg it draws a flame graph."}};
+             "waited, and the sum of short waits for each thread. With -o "
+             "FILE.svg it draws a flame graph."}};
   }
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
@@ -116,19 +116,19 @@ void GilCommand::AddOptions(CLI::App* app) {
              is_tree ? "A row for each frame."
                      : "A row for each thread, or see --rows and --off.",
              is_tree ? "frames" : "rows");
-  AddChoice(app, "--rows", &rows_,
-            Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
-                                            {"blockers", GilRows::kBlockers},
-                                            {"waits", GilRows::kWaits},
-                                            {"places", GilRows::kPlaces},
-                                            {"gils", GilRows::kGils},
-                                            {"stops", GilRows::kStops}},
-            "WHAT",
-            "Print the table of WHAT alone: threads (CSV, JSON), or blockers, "
-            "who waited for whom. waits "
-            "are the longest with both stacks, places the lines that held "
-            "the GIL meanwhile. gils are each interpreter's own, and "
-            "stops where all threads were stopped.");
+  AddChoice(
+      app, "--rows", &rows_,
+      Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
+                                      {"blockers", GilRows::kBlockers},
+                                      {"waits", GilRows::kWaits},
+                                      {"places", GilRows::kPlaces},
+                                      {"gils", GilRows::kGils},
+                                      {"stops", GilRows::kStops}},
+      "WHAT",
+      "Print only the table of WHAT: threads (CSV, JSON), or blockers, who "
+      "waited for whom. waits are the longest waits with both stacks, places "
+      "the lines that held the GIL during waits. gils are each interpreter's "
+      "GIL, and stops where all threads were stopped.");
   table_.AddSort(app);
   AddThread(app, &thread_);
   range_.Add(app);
@@ -148,8 +148,8 @@ void GilCommand::AddOff(CLI::App* app) {
                              {"both", WaitsBy::kBoth}},
             "WHOSE",
             "Whose stacks: waiter, the threads that wait (default); holder, "
-            "those that have the GIL meanwhile; both, the holder's below the "
-            "waiter's.");
+            "those that hold the GIL during the wait; both, the holder's below "
+            "the waiter's.");
   app->add_flag("--svg", svg_,
                 "Draw a flame graph, whatever the output's name.");
   app->add_flag("--collapsed", collapsed_,
@@ -161,8 +161,9 @@ void GilCommand::AddOff(CLI::App* app) {
                 "Put the stacks of all threads together.");
   app->add_flag("--keep-imports", stacks_.keep_imports,
                 "Show the frames of the import machinery.");
-  app->add_flag("--sleeps", sleeps_,
-                "Add what threads slept for otherwise, without stacks.");
+  app->add_flag(
+      "--sleeps", sleeps_,
+      "Add the time that threads slept for other reasons, without stacks.");
   Need(app,
        {"--by", "--svg", "--collapsed", "--inverted", "--merge-threads",
         "--keep-imports", "--sleeps"},
@@ -176,7 +177,7 @@ void GilCommand::AddOff(CLI::App* app) {
 
 std::string GilCommand::Problem() const {
   if (svg() && table_.given_limit.has_value()) {
-    return "--limit is of tables: a flame graph has all stacks";
+    return "--limit applies to tables: a flame graph has all stacks";
   }
   const bool sorts_waits =
       rows_ == GilRows::kWaits && table_.as_text() && !table_.view.sort.empty();
@@ -212,7 +213,7 @@ void GilCommand::PrintAll(Table threads, const GilReplay& replay,
   // Who holds the GIL matters to all who wait.
   ThreadFilter all("", &replay.index());
   const bool narrowed = !thread_.empty();
-  output->AppendLines(absl::StrCat(narrowed ? "Of all threads: " : "",
+  output->AppendLines(absl::StrCat(narrowed ? "All threads: " : "",
                                    GilSentence(replay, &all), GilNotes(replay),
                                    "\n"));
   PrintRows(std::move(threads), TableFormat::kText, output);
@@ -227,10 +228,10 @@ void GilCommand::PrintAll(Table threads, const GilReplay& replay,
   output->AppendLines("\nWho waits for whom, seconds:\n");
   PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);
   if (!replay.blocked_by_place().empty()) {
-    output->AppendLines(
-        absl::StrCat(locks ? "\nWhere threads let go while others waited"
-                           : "\nWhat holds the GIL while others wait",
-                     narrowed ? ", of all threads" : "", ":\n"));
+    output->AppendLines(absl::StrCat(
+        locks ? "\nWhere threads released locks while others waited"
+              : "\nWhat holds the GIL while others wait",
+        narrowed ? ", of all threads" : "", ":\n"));
     PrintSome(GilRows::kPlaces, kPlacesInText, replay, keep, output);
   }
   if (replay.stops().all().stops > 0) {
@@ -253,22 +254,23 @@ std::string GilCommand::Sentence(const WaitStacks& replay,
       std::count_if(replay.threads().begin(), replay.threads().end(),
                     [](const GilThreadTimes& times) { return times.any; });
   if (took == 1 && !locks) {
-    absl::StrAppend(&text, " One thread ran Python: nobody waits for it.");
+    absl::StrAppend(
+        &text,
+        " Only one thread ran Python: no other thread waits for the GIL.");
   }
   // Less is not worth a word.
   if (tree.without_stack_ns() * 1000 > tree.waited_ns()) {
     absl::StrAppend(
-        &text, " Of ", Seconds(tree.without_stack_ns()),
+        &text, " For ", Seconds(tree.without_stack_ns()),
         absl::StrFormat(" (%.1f %%)",
                         100 * static_cast<double>(tree.without_stack_ns()) /
                             static_cast<double>(tree.waited_ns())),
-        stacks_.by == WaitsBy::kHolder
-            ? " it is not known where the holder was."
-            : " no stack is known.");
+        stacks_.by == WaitsBy::kHolder ? " the holder's stack is unknown."
+                                       : " the stack is unknown.");
   }
   if (sleeps_) {
     absl::StrAppend(&text, " They slept ", Seconds(tree.slept_ns()),
-                    " otherwise.");
+                    " for other reasons.");
   }
   return text;
 }
@@ -281,10 +283,11 @@ void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
     texts.title = TitleOf(
         replay.HasLocksAlone() ? "Waits for locks" : "Waits for the GIL",
         replay.header().script());
-    texts.subtitle = absl::StrCat(
-        Sentence(replay, tree),
-        stacks_.by == WaitsBy::kHolder ? " Who had it meanwhile." : "",
-        " Process ", replay.header().pid(), ".");
+    texts.subtitle = absl::StrCat(Sentence(replay, tree),
+                                  stacks_.by == WaitsBy::kHolder
+                                      ? " The stacks are those of the holders."
+                                      : "",
+                                  " Process ", replay.header().pid(), ".");
     return PrintFlame(tree.tree(), texts, output);
   }
   if (!table_.as_text()) {

@@ -18,14 +18,14 @@ class StatesCommand final : public ReportCommand {
   StatesCommand()
       : ReportCommand(
             "states", "what threads do: run, want a CPU, sleep, and for what",
-            "Says for how long each thread ran, wanted a CPU, and slept: for "
-            "the GIL, for locks, for I/O, for time to pass.\n\n"
-            "A run with GIL events, too, tells time with the GIL "
-            "from time without, and waits for the GIL from other locks. "
-            "Context switches, running and preempted are exact. A sleep of "
-            "some milliseconds is asked about once; shorter ones count as "
-            "other. How long a thread wanted a CPU after its sleeps is known "
-            "in sum alone: each sleep has the same part of it.") {}
+            "Shows how long each thread ran, wanted a CPU, and slept: for the "
+            "GIL, for locks, for I/O, or a set time.\n\nWith GIL events, too, "
+            "a run tells time with the GIL from time without, and waits for "
+            "the GIL from waits for other locks. Context switches, running and "
+            "preempted are exact. A sleep of a few milliseconds is examined "
+            "once; shorter ones count as other. How long a thread wanted a CPU "
+            "after its sleeps is known only in total: each sleep has an equal "
+            "share.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kStates);

@@ -28,15 +28,13 @@ class TasksCommand final : public ReportCommand {
   TasksCommand()
       : ReportCommand(
             "tasks", "which task of asyncio grew, or held the event loop",
-            "Says for each task of asyncio how often and how long it ran, "
-            "and whether it is done. It says which step held the event "
-            "loop longest, at which line, and what RSS grew by meanwhile. "
-            "With "
-            "heap events it says what it allocated, too.\n\nA step is what a "
-            "task does from one await "
-            "to the next. Where it waited in a call meanwhile, that line is "
-            "known. Else the lines are known where it had waited before and "
-            "where it waits next.") {}
+            "Shows for each asyncio task how often and how long it ran, and "
+            "whether it is done. It shows which step held the event loop "
+            "longest, at which line, and how much RSS grew. With heap events "
+            "it also shows what each task allocated.\n\nA step is what a task "
+            "does from one await to the next. If it waited in a call, the line "
+            "of that call is known. Otherwise only the lines of the awaits "
+            "before and after the step are known.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kTasks);
@@ -110,9 +108,9 @@ void TasksCommand::AddOrder(CLI::App* app) {
                             {"heap", "live_bytes"}};
   AddParsed(
       app, "--sort", &order_, parse, "COLUMN",
-      "List first what ran for most time (time, the default), or had the "
-      "longest step (longest). Or what added most RSS (grown), or has "
-      "most alive on the heap (heap). Other words are columns of the table.");
+      "List first what ran longest in total (time, the default), or had the "
+      "longest step (longest). Or what added most RSS (grown), or holds most "
+      "on the heap (heap). Any other word is a column of the table.");
 }
 
 // What each task or function allocated, and what of it is alive at the moment,
@@ -153,7 +151,7 @@ int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
                             const std::string& moment, const Console& console,
                             OutputBuffer* output) const {
   const std::string sentences =
-      absl::StrCat(table_.view.tasks.empty() ? "" : "Of all tasks: ",
+      absl::StrCat(table_.view.tasks.empty() ? "" : "All tasks: ",
                    TaskSentences(replay, rows, moment));
   if (rows.count() == 0) {
     output->AppendLines(absl::StrCat(sentences, "\n"));

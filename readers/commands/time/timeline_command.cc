@@ -54,45 +54,42 @@ class TimelineCommand final : public ReportCommand {
       : ReportCommand(
             "timeline",
             "RSS, live bytes, threads or counters over time, as a picture",
-            "Shows what moved over time: RSS by place, the default. With --of "
-            "it shows live bytes by "
-            "place, the memory of each thread, or counters such as CPU.\n\n"
-            "Without heap events nobody knows who holds a page: there "
-            "it is charged to who touched it first. --threads draws a lane for "
-            "each thread below RSS: which of your functions ran, where every "
-            "event was logged, and what memory the thread took. A run with the "
-            "GIL, states or tasks shows when it ran, waited and slept, or "
-            "whose step it ran.\n\n"
-            "--of threads draws a line for each thread, what it brought less "
-            "what it gave back, and one for the process. Peaks have the "
-            "numbers of `pymemreport calls`; of more than 24 the largest of "
-            "each 24th of the time are shown. Where no calls are known the "
-            "highest point of each line is numbered. Growth is by page faults. "
-            "Where pages were not seen to come, the lines are each thread's "
-            "live heap. Without heap events either, they are what RSS changed "
-            "by at a thread's own events.\n\n"
-            "--of counters says what the process was like: RSS, PSS, live "
-            "heap, CPU, page faults, open descriptors, runs of Python's cycle "
-            "collector, and the counters that the program gave to "
-            "pymemrun.counter(). Into a file whose name ends in .svg it draws "
-            "RSS and CPU. The curve of "
-            "a total, such as CPU or page faults, shows how fast it grew. A "
-            "total counts from the beginning of the process. The live heap is "
-            "what heap events tell.") {}
+            "Shows memory over time: by default, RSS by place. With --of it "
+            "shows live bytes by place, the memory of each thread, or counters "
+            "such as CPU.\n\nWithout heap events the holder of a page is "
+            "unknown: it is charged to who touched it first. --threads draws a "
+            "lane for each thread below RSS: what memory it took and, if every "
+            "event was logged, which of your functions ran. If the GIL, states "
+            "or tasks were recorded, it shows when the thread ran, waited and "
+            "slept, or which task it ran.\n\n--of threads draws a line for "
+            "each thread, the memory it added minus what it released, and one "
+            "for the process. Peaks are numbered as in `pymemreport calls`; if "
+            "there are more than 24, the largest in each 24th of the time is "
+            "shown. If no calls are known, the highest point of each line is "
+            "numbered. Growth is by page faults. Without page faults, the "
+            "lines are each thread's live heap. Without heap events either, "
+            "they are the changes of RSS at a thread's own events.\n\n--of "
+            "counters shows figures of the process: RSS, PSS, live heap, CPU, "
+            "page faults, open descriptors, runs of Python's cycle collector, "
+            "and the counters that the program passed to pymemrun.counter(). "
+            "With -o FILE.svg it draws RSS and CPU. The curve of a total, such "
+            "as CPU or page faults, shows how fast it grew. A total counts "
+            "from the start of the process. The live heap comes from heap "
+            "events.") {}
 
   std::vector<OldName> OldNames() const override {
-    return {{"history",
-             {"--of", "heap"},
-             "Shows live bytes by place over time, as a table or a picture."},
-            {"graph",
-             {"--of", "threads"},
-             "Draws the memory of each thread over time, and a line for the "
-             "process."},
-            {"counters",
-             {"--of", "counters"},
-             "Says what the process was like over time: RSS, PSS, live heap, "
-             "CPU, page faults and what the program gave to "
-             "pymemrun.counter()."}};
+    return {
+        {"history",
+         {"--of", "heap"},
+         "Shows live bytes by place over time, as a table or a picture."},
+        {"graph",
+         {"--of", "threads"},
+         "Draws the memory of each thread over time, and a line for the "
+         "process."},
+        {"counters",
+         {"--of", "counters"},
+         "Shows figures of the process over time: RSS, PSS, live heap, CPU, "
+         "page faults and what the program passed to pymemrun.counter()."}};
   }
   void AddOptions(CLI::App* app) override;
   std::string OfOneRun() const override {
@@ -193,8 +190,8 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
        {"growth", SeriesOrder::kGrowth}},
       "ORDER",
       "Show places with the highest peak first (default), with the most at the "
-      "end, or the most growth. The end is the program's, where not all has "
-      "been freed yet, unless --to says it.");
+      "end, or the most growth. The end is that of the program, before "
+      "finalization frees memory, unless --to sets it.");
   AddFiles(app, "places of ", &options_.peaks.choice.view);
   AddTasks(app, &options_.peaks.choice.view);
   AddThread(app, &options_.peaks.choice.thread);
@@ -203,8 +200,8 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
 
 void TimelineCommand::AddOfThreads(CLI::App* app) {
   AddParsed(app, "--rebase", &options_.rebase, ParseRebase, "SIZE",
-            "Draw RSS less SIZE, so that the threads are not flat beside it: "
-            "auto (default; the lowest RSS that is shown), or a size.");
+            "Draw RSS minus SIZE, so that the threads' lines are not flat "
+            "beside it: auto (default; the lowest RSS shown), or a size.");
   options_.peaks.AddRule(app);
   AddParsed(
       app, "--peaks", &options_.most_peaks,
@@ -264,7 +261,7 @@ std::string TimelineCommand::Problem() const {
       {"--peaks", options_.most_peaks != usual.most_peaks},
       {"--rebase", options_.rebase.has_value()}};
   for (const auto& [name, is_given] : given) {
-    if (is_given) return absl::StrCat(name, " is of the picture alone");
+    if (is_given) return absl::StrCat(name, " applies only to the picture");
   }
   return "";
 }

@@ -132,7 +132,7 @@ LaneChart CounterChart(const CounterReplay& replay) {
       absl::StrFormat("%.2f s", Growth(replay, Kind::kUserCpu) +
                                     Growth(replay, Kind::kSystemCpu)),
       cpu, full, kCpuColor);
-  add("of it the kernel",
+  add("CPU in the kernel",
       absl::StrFormat("%.2f s", Growth(replay, Kind::kSystemCpu)), kernel, full,
       kKernelColor);
   add("page faults",

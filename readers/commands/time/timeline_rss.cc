@@ -33,7 +33,7 @@ struct Part {
 std::string Meaning(GroupBy by, bool held, const ResidentReplay& replay) {
   const absl::string_view scanned = replay.by_scan() ? " (pages by scan)" : "";
   if (!held && replay.by_scan()) {
-    return absl::StrCat("by what pages are part of", scanned);
+    return absl::StrCat("by the mapping that pages are part of", scanned);
   }
   return absl::StrCat(
       "by ", by == GroupBy::kFunction ? "Python " : "", GroupByName(by),
@@ -200,8 +200,8 @@ std::unique_ptr<TimelineReplay> ReadPart(const TimelineOptions& options,
   const bool is_known =
       run->Read(replay.get()) &&
       run->Has(!replay->by_scan() || held || options.thread().empty(),
-               "--thread: pages were scanned: nobody saw which thread touched "
-               "them (--owner heap has who allocated)") &&
+               "--thread: pages were scanned, so which thread touched them is "
+               "unknown (--owner heap shows who allocated them)") &&
       run->HasThread(&replay->threads());
   return is_known ? std::move(replay) : nullptr;
 }
@@ -264,8 +264,8 @@ bool PrintLanes(const TimelineOptions& options, RunReading* run,
         false, NotInRange("events of threads", known->first, known->second));
   }
   if (!run->Has(!chart.lanes.empty(),
-                "nobody saw what threads did: record calls (--min-drss 0), "
-                "page faults, heap events, the GIL, states or tasks")) {
+                "what threads did was not recorded: record calls (--min-drss "
+                "0), page faults, heap events, the GIL, states or tasks")) {
     return false;
   }
   PrintSvg(chart, output);

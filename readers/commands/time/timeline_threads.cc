@@ -89,10 +89,11 @@ ThreadReader::Found ThreadReader::ReadEvents(GrowthBy by) {
   if (by == GrowthBy::kEvents && !replay->any_row()) return Found::kNothing;
   ThreadFilter threads(options_.thread(), &replay->index());
   found_ = replay->Result(top(), &threads);
-  meaning_ = by == GrowthBy::kFaults
-                 ? "pages that each brought, less those that its calls gave "
-                   "back"
-                 : "what RSS changed by at each one's events, whoever did it";
+  meaning_ =
+      by == GrowthBy::kFaults
+          ? "pages that each thread added, minus those that its calls released"
+          : "changes of RSS at each thread's events, whichever thread caused "
+            "them";
   if (by == GrowthBy::kFaults && replay->header().page_weight() > 1) {
     absl::StrAppend(&meaning_, "; estimated: ", SampledText(replay->header()));
   }
@@ -123,8 +124,9 @@ ThreadReader::Found ThreadReader::ReadHeap() {
     found_.highs.push_back(
         {found_.curves.time_us[highest - series.values.begin()], *highest});
   }
-  meaning_ = absl::StrCat("live heap that each allocated, whoever frees it",
-                          replay->sampled() ? "; estimated from samples" : "");
+  meaning_ = absl::StrCat(
+      "live heap that each thread allocated, whichever thread frees it",
+      replay->sampled() ? "; estimated from samples" : "");
   names_ = std::move(replay);
   return Found::kRead;
 }
@@ -178,8 +180,8 @@ bool ThreadReader::FindCalls() {
   return true;
 }
 
-// Adds the points after which the line falls by more than --min, having risen by
-// as much. Its highest point is left out, which is a peak in any case.
+// Adds the points after which the line falls by more than --min, having risen
+// by as much. Its highest point is left out, which is a peak in any case.
 void ThreadReader::AddFurther(const std::vector<double>& values,
                               const std::string& label) {
   const auto least = static_cast<double>(options_.peaks.rule.min_bytes);
@@ -282,7 +284,7 @@ void ThreadReader::DrawLines(TimeChart* chart) const {
   for (double& value : process.values) value -= rebase;
   chart->lines.push_back(
       {rebase == 0 ? absl::StrCat(kProcess, ": RSS")
-                   : absl::StrCat(kProcess, ": RSS less ", HumanBytes(rebase)),
+                   : absl::StrCat(kProcess, ": RSS minus ", HumanBytes(rebase)),
        MostText(process, process.Peak()), process.values});
   for (size_t i = 0; i < curves.chosen.size(); ++i) {
     const Series& series = curves.chosen[i];
@@ -333,9 +335,9 @@ void ThreadReader::Draw(Drawing* drawing) {
   chart.subtitle = page.Wrapped(
       absl::StrCat(
           "process ", header_.pid(), "; threads: ", meaning_,
-          knows_calls_ ? "; numbers: calls, as `pymemreport calls` has them"
-                       : "",
-          counts_others_ ? ", with what other threads did meanwhile" : ""),
+          knows_calls_ ? "; numbers: calls, as in `pymemreport calls`" : "",
+          counts_others_ ? ", including what other threads did at the same time"
+                         : ""),
       0);
   if (!chart.subtitle.empty()) chart.subtitle.pop_back();  // the line's end
   chart.time_us = found_.curves.time_us;
@@ -364,14 +366,14 @@ bool ThreadReader::Read(Drawing* drawing) {
   if (found == Found::kFailed || !ReadRss()) return run_.Fail(kExitFailed);
   if (!run_.Has(found == Found::kRead,
                 "has neither page faults nor heap events nor events of calls: "
-                "nobody saw which thread took memory")) {
+                "which thread took memory is unknown")) {
     return false;
   }
   if (options_.as_svg) {
     if (!FindCalls()) return run_.Fail(kExitFailed);
     if (peaks_.empty() && options_.view().chooses_places()) {
       run_.Say(knows_calls_ ? options_.peaks.NoCall()
-                            : "has no calls that you could choose from");
+                            : "has no calls to select from");
     }
     if (!knows_calls_) FindHighest();
     Draw(drawing);

@@ -243,7 +243,7 @@ TEST(TimelineThreadsTest, ARunThatTellsNothingOfThreadsIsRefused) {
   CallRun run(4);
   const Printed printed = run.Report({"timeline", "--threads"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("nobody saw what threads did"));
+  EXPECT_THAT(printed.err, HasSubstr("what threads did was not recorded"));
 }
 
 TEST(TimelineThreadsTest, OptionsOfPlacesAreRefused) {

@@ -276,7 +276,7 @@ TEST(GilReportTest, ChoosesThreads) {
   EXPECT_THAT(GilReport(run, {"--csv", "--thread", "worker"}).out,
               Not(HasSubstr("MainThread#11,0.5")));
   EXPECT_THAT(GilReport(run, {"--thread", "worker"}).out,
-              AllOf(StartsWith("Of all threads: "),
+              AllOf(StartsWith("All threads: "),
                     HasSubstr("while others wait, of all threads:\n")));
   EXPECT_EQ(GilReport(run, {"--thread", "nobody"}).code, 2);
 }

@@ -84,7 +84,7 @@ TEST(OffGilReportTest, ShortWaitsAreSummedUpWithoutStack) {
   EXPECT_EQ(OffGil(file, {"--collapsed"}).out,
             "worker#12;<waits under 1 ms> 2000\n");
   EXPECT_THAT(OffGil(file, {}).out,
-              HasSubstr("Of 0.002 s (100.0 %) no stack is known."));
+              HasSubstr("For 0.002 s (100.0 %) the stack is unknown."));
 }
 
 // It gives way at the line that its own stack named when it let go, and goes
@@ -196,7 +196,7 @@ TEST(OffGilReportTest, SleepsForSomethingElseAreAddedWhenAskedFor) {
   EXPECT_THAT(OffGil(file, {"--collapsed", "--sleeps"}).out,
               HasSubstr("idle#13;<sleeps for I/O> 60000\n"));
   EXPECT_THAT(OffGil(file, {"--sleeps"}).out,
-              HasSubstr("They slept 0.060 s otherwise."));
+              HasSubstr("They slept 0.060 s for other reasons."));
   EXPECT_THAT(OffGil(file, {"--collapsed"}).out, Not(HasSubstr("idle")));
 }
 

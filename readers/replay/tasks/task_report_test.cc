@@ -358,7 +358,7 @@ TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
   EXPECT_EQ(Rows(run, {"--sort", "task:desc"})[0]["task"], "reader work");
   EXPECT_EQ(Rows(run, {"--task", "Task-1"})[0]["task"], "Task-1 work");
   EXPECT_THAT(TaskReport(run, {"--task", "read*"}).out,
-              testing::StartsWith("Of all tasks: 2 tasks "));
+              testing::StartsWith("All tasks: 2 tasks "));
   EXPECT_THAT(TaskReport(run, {"--task", "nobody"}).err,
               HasSubstr("--task leaves no row"));
   const Printed wrong = TaskReport(run, {"--sort", "weight"});

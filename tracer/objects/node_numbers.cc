@@ -1,7 +1,5 @@
 #include "tracer/objects/node_numbers.h"
 
-#include <string.h>
-
 namespace pymemrun {
 
 // Open addressing with linear probing, at most half full, so a probe ends soon.

@@ -145,8 +145,8 @@ class LastMoment final : public RecordVisitor {
   void OnFooter(const Footer& footer) override { Take(footer.end_us()); }
 
   uint64_t last_us() const { return last_us_; }
-  // The times of the first and the last event of threads. The first is after
-  // the last if there is none.
+  // The times of the first and the last event of threads. Without events the
+  // first is after the last.
   const std::pair<uint64_t, uint64_t>& event_us() const { return event_us_; }
 
  private:

@@ -26,7 +26,7 @@ namespace pymemrun {
 //
 // Where one page in N is recorded, most of the known pages are not. A gap then
 // seems N times as long, or its end is not seen before the next line's. But the
-// thread's recorded pages of bursts show that one page in g is known. Gaps that
+// thread's recorded pages of bursts show that 1 page in g is known. Gaps that
 // end at random have 2 x g x g as the mean of their squares, so a change counts
 // for no more than g x g. A known page that follows another known one is not
 // part of a burst.

@@ -106,15 +106,15 @@ class GraphRelation : public SpecifiedRelation<GraphRow> {
 constexpr ColumnOf<Row> kNodeColumns[] = {
     {"id", kInteger, "its number",
      [](const Row& row) { return IntegerOf(row.number); }},
-    {"address", kText, "where it was, 0x...",
+    {"address", kText, "its address, 0x...",
      [](const Row& row) {
        return row.Made(AddressText(row.graph(), row.node()));
      }},
-    {"type", kText, "with its module",
+    {"type", kText, "its type, with the module",
      [](const Row& row) {
        return row.Made(KindText(row.graph(), row.node()));
      }},
-    {"module", kText, "of its type",
+    {"module", kText, "the module of its type",
      [](const Row& row) {
        const ObjectGraph& graph = row.graph();
        return TextOrNot(graph.types()[graph.type(row.node())].module());
@@ -123,7 +123,7 @@ constexpr ColumnOf<Row> kNodeColumns[] = {
      [](const Row& row) {
        return IntegerOf(row.graph().size_bytes(row.node()));
      }},
-    {"retained", kBytes, "what would go with it",
+    {"retained", kBytes, "bytes that would be freed with it",
      [](const Row& row) {
        return IntegerOf(row.analysis.retained(row.node()));
      }},
@@ -156,17 +156,17 @@ class Nodes final : public GraphRelation {
 };
 
 constexpr ColumnOf<Row> kEdgeColumns[] = {
-    {"source", kInteger, "the id of who refers",
+    {"source", kInteger, "the id of the object that refers",
      [](const Row& row) {
        return IntegerOf(row.graph().SourceOf(row.edge()));
      }},
-    {"target", kInteger, "the id of to what",
+    {"target", kInteger, "the id of the object that is referred to",
      [](const Row& row) { return IntegerOf(row.graph().target(row.edge())); }},
     {"kind", kText, "attribute, key, index, ...",
      [](const Row& row) {
        return row.Made(EdgeKindName(row.graph().kind(row.edge())));
      }},
-    {"name", kText, "of the attribute or key", [](const Row& row) {
+    {"name", kText, "name of the attribute or key", [](const Row& row) {
        const absl::string_view name = row.graph().edge_name(row.edge());
        if (!name.empty()) return RelationValue(name);
        const NodeId key = KeyOf(row.graph(), row.edge());
@@ -191,22 +191,24 @@ class Edges final : public GraphRelation {
 constexpr ColumnOf<Row> kDominatorColumns[] = {
     {"node", kInteger, "the object's id",
      [](const Row& row) { return IntegerOf(row.number); }},
-    {"dominator", kInteger, "the id of that one",
+    {"dominator", kInteger, "the id of its dominator",
      [](const Row& row) {
        const NodeId dominator = row.analysis.dominator(row.node());
        return dominator == kNoNode ? RelationValue() : IntegerOf(dominator);
      }},
-    {"retained", kBytes, "what would go with the object", [](const Row& row) {
+    {"retained", kBytes, "bytes that would be freed with the object",
+     [](const Row& row) {
        return IntegerOf(row.analysis.retained(row.node()));
      }}};
 
 class Dominators final : public GraphRelation {
  public:
   explicit Dominators(ObjectAnalysis* analysis)
-      : GraphRelation(
-            {"dominators", "an object, and the one without which it would go",
-             kDominatorColumns},
-            analysis) {}
+      : GraphRelation({"dominators",
+                       "an object, and its dominator: the object whose release "
+                       "would free it",
+                       kDominatorColumns},
+                      analysis) {}
   uint64_t RowsOfOne(int column) const override {
     return column == 0 ? 1 : column == 1 ? 8 : 0;
   }
@@ -255,7 +257,7 @@ struct TypeRow {
   uint32_t type;
 };
 constexpr ColumnOf<TypeRow> kTypeColumns[] = {
-    {"type", kText, "with its module",
+    {"type", kText, "its name, with the module",
      [](const TypeRow& row) {
        return RelationValue(row.sums.graph().type_name(row.type));
      }},
@@ -263,11 +265,12 @@ constexpr ColumnOf<TypeRow> kTypeColumns[] = {
      [](const TypeRow& row) {
        return TextOrNot(row.sums.graph().types()[row.type].module());
      }},
-    {"objects", kInteger, "how many there are",
+    {"objects", kInteger, "the number of its objects",
      [](const TypeRow& row) { return IntegerOf(row.sums.Objects(row.type)); }},
-    {"size", kBytes, "of all of them",
+    {"size", kBytes, "own bytes of all of them",
      [](const TypeRow& row) { return IntegerOf(row.sums.Bytes(row.type)); }},
-    {"retained", kBytes, "what would go with them", [](const TypeRow& row) {
+    {"retained", kBytes, "bytes that would be freed with them",
+     [](const TypeRow& row) {
        return IntegerOf(row.sums.RetainedBytes(row.type));
      }}};
 

@@ -112,23 +112,23 @@ constexpr ColumnOf<BlockRow> kColumns[] = {
      [](const BlockRow& row) {
        return AddressOf(row.block.address, row.made);
      }},
-    {"size_bytes", kBytes, "as it was asked for",
+    {"size_bytes", kBytes, "size as requested",
      [](const BlockRow& row) { return IntegerOf(row.block.size); }},
-    {"weight", kReal, "how many it stands for, where some were sampled",
+    {"weight", kReal, "how many blocks it represents, if blocks were sampled",
      [](const BlockRow& row) { return RelationValue(row.block.weight); }},
     {"allocator", kText, "obj, mem, raw, malloc",
      [](const BlockRow& row) {
        return RelationValue(HeapAllocatorName(row.key.allocator));
      }},
-    {"file", kText, "of the innermost frame",
+    {"file", kText, "file of the innermost frame",
      [](const BlockRow& row) { return TextOrNot(row.Innermost().file); }},
-    {"line", kInteger, "of the innermost frame",
+    {"line", kInteger, "line of the innermost frame",
      [](const BlockRow& row) { return IntegerOrNot(row.Innermost().line); }},
-    {"function", kText, "of the innermost frame",
+    {"function", kText, "function of the innermost frame",
      [](const BlockRow& row) { return TextOrNot(row.Innermost().qualname); }},
-    {"own_file", kText, "of your line that it is of",
+    {"own_file", kText, "file of your line that allocated it",
      [](const BlockRow& row) { return TextOrNot(row.Own().file); }},
-    {"own_line", kInteger, "your line that it is of",
+    {"own_line", kInteger, "your line that allocated it",
      [](const BlockRow& row) { return IntegerOrNot(row.Own().line); }},
     {"thread", kText, "name#id",
      [](const BlockRow& row) {

@@ -58,14 +58,14 @@ constexpr ColumnOf<Row> kColumns[] = {
      [](const Row& row) { return RelationValue(ActionOf(row.of.event)); }},
     {"address", kText, "0x...",
      [](const Row& row) { return AddressOf(row.of.event.address, row.made); }},
-    {"size_bytes", kBytes, "as it was asked for",
+    {"size_bytes", kBytes, "size as requested",
      [](const Row& row) {
        const HeapEvent& event = row.of.event;
        const bool is_block = event.free_of == HeapFreeOf::kBlock;
        return event.is_free && is_block ? RelationValue()
                                         : IntegerOf(event.size);
      }},
-    {"weight", kReal, "how many it stands for, where some were sampled",
+    {"weight", kReal, "how many blocks it represents, if blocks were sampled",
      [](const Row& row) {
        return row.of.event.is_free || row.of.weight == 0
                   ? RelationValue()
@@ -77,11 +77,11 @@ constexpr ColumnOf<Row> kColumns[] = {
                   ? RelationValue()
                   : RelationValue(HeapAllocatorName(row.of.event.allocator));
      }},
-    {"file", kText, "of the innermost frame",
+    {"file", kText, "file of the innermost frame",
      [](const Row& row) { return row.File(StackOf(row)); }},
-    {"line", kInteger, "of the innermost frame",
+    {"line", kInteger, "line of the innermost frame",
      [](const Row& row) { return row.Line(StackOf(row)); }},
-    {"function", kText, "of the innermost frame",
+    {"function", kText, "function of the innermost frame",
      [](const Row& row) { return row.Function(StackOf(row)); }},
     {"thread", kText, "name#id",
      [](const Row& row) { return row.Thread(row.of.event.thread); }},

@@ -21,7 +21,7 @@ constexpr ColumnOf<PageRow> kPageColumns[] = {
      [](const PageRow& row) {
        return RelationValue(ActionName(row.of.action));
      }},
-    {"address", kText, "of the first page, 0x...",
+    {"address", kText, "address of the first page, 0x...",
      [](const PageRow& row) {
        return AddressOf(row.of.page * row.run.header().page_bytes(), row.made);
      }},
@@ -31,18 +31,20 @@ constexpr ColumnOf<PageRow> kPageColumns[] = {
      [](const PageRow& row) {
        return IntegerOf(row.of.pages * row.run.header().page_bytes());
      }},
-    {"weight", kInteger, "how many each stands for, of those that came",
+    {"weight", kInteger, "how many pages each page that came represents",
      [](const PageRow& row) {
        return IsComing(row.of.action) ? IntegerOf(row.of.weight)
                                       : RelationValue();
      }},
-    {"inferred", kInteger, "1: the stack is not that of the moment",
+    {"inferred", kInteger,
+     "1: the stack is the nearest one of the thread, not that of the page "
+     "fault",
      [](const PageRow& row) { return IntegerOf(row.of.inferred); }},
-    {"file", kText, "of the innermost frame",
+    {"file", kText, "file of the innermost frame",
      [](const PageRow& row) { return row.File(row.of.stack); }},
-    {"line", kInteger, "of the innermost frame",
+    {"line", kInteger, "line of the innermost frame",
      [](const PageRow& row) { return row.Line(row.of.stack); }},
-    {"function", kText, "of the innermost frame",
+    {"function", kText, "function of the innermost frame",
      [](const PageRow& row) { return row.Function(row.of.stack); }},
     {"thread", kText, "name#id",
      [](const PageRow& row) { return row.Thread(row.of.thread); }},

@@ -29,32 +29,36 @@ RelationValue MappingOf(const PageRow& row, uint32_t mapping) {
 }
 
 constexpr ColumnOf<PageRow> kColumns[] = {
-    {"address", kText, "of the first page, 0x...",
+    {"address", kText, "address of the first page, 0x...",
      [](const PageRow& row) {
        return row.of.address == 0 ? RelationValue()
                                   : AddressOf(row.of.address, row.made);
      }},
     {"pages", kInteger, "how many",
      [](const PageRow& row) { return RelationValue(row.of.pages); }},
-    {"bytes", kBytes, "what they stand for: all rows add up to RSS",
+    {"bytes", kBytes,
+     "bytes that these pages represent: all rows add up to RSS",
      [](const PageRow& row) { return RelationValue(row.of.bytes); }},
-    {"weight", kInteger, "how many each stands for",
+    {"weight", kInteger, "how many pages each recorded page represents",
      [](const PageRow& row) { return IntegerOf(row.of.owner->weight); }},
-    {"before_tracing", kInteger, "1: they were there before that",
+    {"before_tracing", kInteger, "1: resident before tracing began",
      [](const PageRow& row) {
        return IntegerOf(row.of.owner->before_tracing());
      }},
-    {"inferred", kInteger, "1: the stack is not that of the moment",
+    {"inferred", kInteger,
+     "1: the stack is the nearest one of the thread, not that of the page "
+     "fault",
      [](const PageRow& row) { return IntegerOf(row.of.owner->inferred); }},
-    {"file", kText, "of the innermost frame; empty where pages were scanned",
+    {"file", kText,
+     "file of the innermost frame; empty where pages were scanned",
      [](const PageRow& row) { return row.File(row.of.owner->stack); }},
-    {"line", kInteger, "of the innermost frame",
+    {"line", kInteger, "line of the innermost frame",
      [](const PageRow& row) { return row.Line(row.of.owner->stack); }},
-    {"function", kText, "of the innermost frame",
+    {"function", kText, "function of the innermost frame",
      [](const PageRow& row) { return row.Function(row.of.owner->stack); }},
-    {"own_file", kText, "of your line that brought them",
+    {"own_file", kText, "file of your line that added the pages",
      [](const PageRow& row) { return row.File(OwnOf(row)); }},
-    {"own_line", kInteger, "your line that brought them",
+    {"own_line", kInteger, "your line that added the pages",
      [](const PageRow& row) { return row.Line(OwnOf(row)); }},
     {"thread", kText, "name#id",
      [](const PageRow& row) {
@@ -65,7 +69,7 @@ constexpr ColumnOf<PageRow> kColumns[] = {
      [](const PageRow& row) { return IntegerOrNot(row.of.owner->stack); }},
     {"mapping", kText, "what the pages are part of",
      [](const PageRow& row) { return MappingOf(row, row.of.mapping); }},
-    {"module", kText, "the file whose instruction touched them",
+    {"module", kText, "the file whose instruction touched the pages",
      [](const PageRow& row) {
        return MappingOf(row, row.of.owner->code_mapping);
      }}};

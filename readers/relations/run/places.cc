@@ -22,40 +22,40 @@ constexpr ColumnOf<PlaceRow> kColumns[] = {
      [](const PlaceRow& row) {
        return RelationValue(row.is_end ? "end" : "peak");
      }},
-    {"file", kText, "of the line",
+    {"file", kText, "file of the line",
      [](const PlaceRow& row) { return TextOrNot(row.of.place.file); }},
     {"line", kInteger, "the line",
      [](const PlaceRow& row) { return IntegerOrNot(row.of.place.line); }},
     {"own", kInteger, "1: it is your own code",
      [](const PlaceRow& row) { return IntegerOf(row.of.is_own); }},
-    {"bytes", kBytes, "what it holds of RSS",
+    {"bytes", kBytes, "RSS that the line holds",
      [](const PlaceRow& row) { return WholeBytes(row.of.bytes); }},
-    {"error_bytes", kBytes, "one standard error, where some were sampled",
+    {"error_bytes", kBytes,
+     "one standard error, if pages or blocks were sampled",
      [](const PlaceRow& row) {
        return WholeBytes(std::sqrt(row.of.variance));
      }},
-    {"file_bytes", kBytes, "of bytes: of files",
+    {"file_bytes", kBytes, "the part of bytes in pages of files",
      [](const PlaceRow& row) { return WholeBytes(row.of.file_bytes); }},
-    {"pool_bytes", kBytes, "of bytes: in pools that libraries keep",
+    {"pool_bytes", kBytes, "the part of bytes in pools that libraries keep",
      [](const PlaceRow& row) { return WholeBytes(row.of.pool_bytes); }},
-    {"mapped_bytes", kBytes, "of bytes: mapped by C code",
+    {"mapped_bytes", kBytes, "the part of bytes mapped by C code",
      [](const PlaceRow& row) { return WholeBytes(row.of.mapped_bytes); }},
-    {"kept_by", kText, "the library that keeps most",
+    {"kept_by", kText, "the library that keeps most of the pools",
      [](const PlaceRow& row) { return TextOrNot(row.of.kept_by); }},
     {"called", kText,
      "the library's function that the line called for most of it",
      [](const PlaceRow& row) { return TextOrNot(row.of.called); }},
-    {"thread", kText, "the thread that did nearly all of it",
+    {"thread", kText, "the thread that accounts for nearly all of it",
      [](const PlaceRow& row) { return TextOrNot(row.of.thread); }}};
 
 class Places final : public NumberedRelation<PlaceRow> {
  public:
   explicit Places(RelationRun* run)
-      : NumberedRelation(
-            {"places",
-             "a line, and what it holds of RSS at the peak and at the end: as "
-             "the report has it",
-             kColumns}),
+      : NumberedRelation({"places",
+                          "a line, and the RSS that it holds at the peak and "
+                          "at the end, as in the report",
+                          kColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1000; }
   std::string Missing() override {

@@ -147,41 +147,44 @@ absl::StatusOr<Table> ReadProcesses(RelationRun* run) {
 
 constexpr RelationColumn kProcessColumns[] = {
     {"pid", kInteger, "its number"},
-    {"parent_pid", kInteger, "that of the process that began it"},
+    {"parent_pid", kInteger, "number of the process that started it"},
     {"host", kText, "the machine"},
-    {"command", kText, "what it ran"},
-    {"python_version", kText, "of the interpreter"},
+    {"command", kText, "the command that it ran"},
+    {"python_version", kText, "version of the interpreter"},
     {"started", kText, "when tracing began: date and time, UTC"},
     {"started_s", kSeconds, "the same, since 1970"},
     {"ended_s", kSeconds, "the last moment of the file, since 1970"},
-    {"duration_s", kSeconds, "from the start to that"},
+    {"duration_s", kSeconds, "time from start to end"},
     {"how_ended", kText, "exit 0, signal 9, killed, ..."},
-    {"exit_status", kInteger, "of exit"},
-    {"signal", kInteger, "of signal"},
+    {"exit_status", kInteger, "status, if it exited"},
+    {"signal", kInteger, "number of the signal that killed it"},
     {"peak_bytes", kBytes, "its highest RSS"},
     {"peak_rss_s", kSeconds, "when that was, since the run began"},
     {"pss_peak_bytes", kBytes, "its highest PSS, where that was read"},
     {"live_peak_bytes", kBytes, "the most that was alive at once"},
-    {"growth_bytes", kBytes, "how much it grew by, if it did all the time"},
+    {"growth_bytes", kBytes, "how much it grew, if it grew throughout the run"},
     {"top_line", kText, "your line that holds most at the peak"},
     {"growing_line", kText, "the line that grew most, where it grew"},
-    {"untraced_children", kInteger, "processes that it began, without a file"}};
+    {"untraced_children", kInteger,
+     "processes that it started and that have no run file"}};
 
 constexpr RelationColumn kGrowthColumns[] = {
     {"thread", kText, "name#id, its last name"},
-    {"growth_bytes", kBytes, "in the whole run: pages that it brought"},
-    {"shrinkage_bytes", kBytes, "likewise: pages that its calls gave back"},
-    {"net_bytes", kBytes, "likewise: growth less shrinkage"},
-    {"peak_bytes", kBytes, "of RSS at --at, what it touched first"},
+    {"growth_bytes", kBytes, "in the whole run: pages that it added"},
+    {"shrinkage_bytes", kBytes,
+     "in the whole run: pages that its calls released"},
+    {"net_bytes", kBytes, "in the whole run: growth less shrinkage"},
+    {"peak_bytes", kBytes, "RSS at --at that it touched first"},
     {"peak_error_bytes", kBytes,
      "one standard error, where pages were sampled"},
-    {"live_bytes", kBytes, "what it allocated and was alive at --at"},
+    {"live_bytes", kBytes,
+     "bytes that it allocated and that were alive at --at"},
     {"live_error_bytes", kBytes,
      "one standard error, where blocks were sampled"},
     {"first_s", kSeconds, "when it was first seen"},
     {"last_s", kSeconds, "when it was last seen, in the whole run"},
-    {"rows", kInteger, "its logged events, likewise"},
-    {"top_line", kText, "your line that holds most at --at, or brought most"}};
+    {"rows", kInteger, "its logged events in the whole run"},
+    {"top_line", kText, "your line that holds most at --at, or added most"}};
 
 constexpr RelationColumn kGilThreadColumns[] = {
     {"thread", kText, "name#id, its last name"},
@@ -197,14 +200,16 @@ constexpr RelationColumn kGilThreadColumns[] = {
 
 constexpr RelationColumn kGilBlockerColumns[] = {
     {"waiter", kText, "the thread that waited"},
-    {"holder", kText, "the thread that held the GIL, or a lock, meanwhile"},
+    {"holder", kText,
+     "the thread that held the GIL, or a lock, during the wait"},
     {"waiting_s", kSeconds, "all such waits"}};
 
 constexpr RelationColumn kGilWaitColumns[] = {
     {"waiter", kText, "the thread that waited"},
     {"at_s", kSeconds, "when the wait began, since the run began"},
     {"wait_s", kSeconds, "how long it waited"},
-    {"holder", kText, "the thread that held the GIL, or a lock, meanwhile"},
+    {"holder", kText,
+     "the thread that held the GIL, or a lock, during the wait"},
     {"waiter_line", kText, "your line that waited"},
     {"holder_line", kText, "your line that held it"},
     {"holder_calls", kText, "the function that the holder's line called"},
@@ -212,11 +217,11 @@ constexpr RelationColumn kGilWaitColumns[] = {
     {"holder_stack", kText, "likewise"}};
 
 constexpr RelationColumn kGilPlaceColumns[] = {
-    {"file", kText, "of your line"},
+    {"file", kText, "file of your line"},
     {"line", kInteger, "your line"},
-    {"function", kText, "of your line"},
-    {"calls", kText, "the function that the line called meanwhile"},
-    {"blocked_s", kSeconds, "what other threads waited, of all threads"}};
+    {"function", kText, "function of your line"},
+    {"calls", kText, "the function that the line called during the waits"},
+    {"blocked_s", kSeconds, "sum of the waits of all other threads"}};
 
 constexpr RelationColumn kStateColumns[] = {
     {"thread", kText, "name#id, its last name"},
@@ -231,13 +236,14 @@ constexpr RelationColumn kStateColumns[] = {
     {"page_fault_s", kSeconds, "sleeping for a page"},
     {"other_s", kSeconds, "sleeping otherwise"},
     {"preempted", kInteger, "how often another thread got its processor"},
-    {"voluntary", kInteger, "how often it left its processor by itself"}};
+    {"voluntary", kInteger, "how often it gave up its processor"}};
 
 const ReportSpec kReports[] = {
     {"processes", "a process: a run file each", kProcessColumns, ReadProcesses,
      std::nullopt},
     {"thread_memory",
-     "a thread, and its memory: as threads has it, at the peak or at --at",
+     "a thread, and its memory at the peak or at --at, as in pymemreport "
+     "threads",
      kGrowthColumns, ReadThreads, std::nullopt, /*of_moment=*/true},
     {"gil_threads", "a thread, and its time with and without the GIL",
      kGilThreadColumns, ReadGil<GilRows::kThreads>, Recorded::kGil},

@@ -66,9 +66,10 @@ TEST_F(AllocationsTest, ShowHasStackTimeAndThread) {
 }
 
 TEST_F(AllocationsTest, WhatCPythonUsesAgainIsNotSure) {
-  EXPECT_THAT(Objects({dump_, "show", "0x201000"}).out,
-              HasSubstr("CPython uses those of a list again, so it may have "
-                        "been made elsewhere."));
+  EXPECT_THAT(
+      Objects({dump_, "show", "0x201000"}).out,
+      HasSubstr("CPython reuses blocks of a list, so the object may have "
+                "been made elsewhere."));
   const auto json =
       nlohmann::json::parse(Objects({dump_, "show", "0x201000", "--json"}).out);
   EXPECT_EQ(json[0]["allocated_sure"], 0);
@@ -106,8 +107,8 @@ TEST_F(AllocationsTest, WhatAnEarlierObjectMayHaveHadIsNoLinesOfSuspects) {
   EXPECT_EQ(json[0]["most_line"], "/job.py:6 load");
   EXPECT_EQ(json[0]["most_line_objects"], 1);
   EXPECT_THAT(Objects({dump_, "suspects"}).out,
-              HasSubstr("   The lines of 1 are not known: CPython used memory "
-                        "of earlier objects\n   again.\n"));
+              HasSubstr("   The lines of 1 are not known: CPython reused "
+                        "memory of earlier objects.\n"));
 }
 
 TEST_F(AllocationsTest, SuspectsSayWhatNoObjectExplains) {

@@ -27,15 +27,15 @@ class CyclesCommand final : public ObjectsCommand {
  public:
   CyclesCommand()
       : ObjectsCommand(
-            "cycles", "circles of objects that only they keep alive",
-            "Lists circles of objects that no root leads to: garbage that "
-            "waits for the cycle collector. Circles of the same types stand "
-            "together, with what hangs off them.\n\nC code that keeps a reference to "
-            "itself may hold such objects, too: a dump does not show that.") {}
+            "cycles", "reference cycles that only their own objects keep alive",
+            "Lists reference cycles that no root leads to: garbage that waits "
+            "for the cycle collector. Cycles of the same types are grouped, "
+            "with the objects that only they keep alive.\n\nC code may hold "
+            "such objects, too: a dump does not show its references.") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
-    AddTable(app, 20, "group of circles");
+    AddTable(app, 20, "group of cycles");
   }
 
  private:
@@ -67,12 +67,11 @@ class CyclesCommand final : public ObjectsCommand {
                     found.objects == 1 ? " is" : " are",
                     " reached from no root. ",
                     found.cycles.empty()
-                        ? "No circle is among them: C code may hold "
-                          "them."
+                        ? "They form no cycle: C code may hold them."
                         : absl::StrCat(
                               "Among them ",
                               found.cycles.size() == 1 ? "is " : "are ",
-                              Counted(found.cycles.size(), "circle"), ".")),
+                              Counted(found.cycles.size(), "cycle"), ".")),
           table, output);
     return kExitOk;
   }

@@ -21,13 +21,13 @@ class DiffCommand final : public ObjectsCommand {
  public:
   DiffCommand()
       : ObjectsCommand(
-            "diff", "what came, went and grew between two dumps",
+            "diff", "what was added, freed or grew between two dumps",
             "Compares two dumps, and lists types, or the lines that allocated "
-            "the objects, by what they grew or shrank by.\n\nOf "
-            "two dumps of one process it says which objects are new, gone and "
-            "grown. An address that was used anew for an equal object counts "
-            "as the same. --by dominator lists the objects that keep more or "
-            "less alive than before, each where it accumulates.") {}
+            "the objects, by how much they grew or shrank.\n\nFor two dumps of "
+            "one process it shows which objects are new, gone or larger. An "
+            "equal object at a reused address counts as the same object. --by "
+            "dominator lists the objects that keep more or less memory alive "
+            "than before, at the place where it accumulates.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.count = 2;
@@ -89,9 +89,9 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
       HumanBytes(static_cast<double>(newer.total_bytes())), " in ",
       Counted(newer.objects(), "object"), " after.");
   if (!IsOneProcess(older, newer)) {
-    absl::StrAppend(&text,
-                    " The dumps are of two processes: which objects are new "
-                    "cannot be told.");
+    absl::StrAppend(
+        &text,
+        " The dumps are of two processes: which objects are new is not known.");
   }
   return text;
 }

@@ -127,7 +127,7 @@ void DrawDominators(NodeId top, ObjectAnalysis* analysis,
   map.subtitle = absl::StrCat(
       top == kRootNode ? "All objects" : NodeText(analysis->graph(), top), ": ",
       HumanBytes(static_cast<double>(items[0].retained_bytes)),
-      ". What stands within a box would go with it.");
+      ". Freeing a box frees everything inside it.");
   for (const RetainedItem& item : items) {
     map.boxes.push_back(BoxOf(analysis, item));
   }
@@ -142,20 +142,20 @@ class DominatorsCommand final : public ObjectsCommand {
  public:
   DominatorsCommand()
       : ObjectsCommand(
-            "dominators", "the tree of what would go with what",
-            "Shows the tree of dominators: below each object stands what would "
-            "go with it.\n\nOf each object the ten that retain most are "
-            "listed, provided that they retain a hundredth of all. --treemap "
-            "draws boxes within boxes instead, each as large as what it keeps "
-            "alive; what is empty of a box is its own size, or too small to "
-            "be seen.") {}
+            "dominators", "the dominator tree: which objects free which others",
+            "Shows the dominator tree: below each object are the objects that "
+            "would be freed with it.\n\nFor each object the ten that retain "
+            "most are listed, if each retains at least 1 % of all bytes. "
+            "--treemap draws nested boxes instead, each as large as the memory "
+            "that its object keeps alive. The empty part of a box is the "
+            "object's own size, or too small to draw.") {}
   std::vector<OldName> OldNames() const override {
     return {{"treemap", {"--treemap"}}};
   }
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
-    app->add_option("ADDR", object_, "Begin with this object (the root).")
+    app->add_option("ADDR", object_, "Start with this object (the root).")
         ->option_text("[ADDR]");
     AddParsed(
         app, "--depth", &depth_,
@@ -211,8 +211,7 @@ class DominatorsCommand final : public ObjectsCommand {
     Print(top == kRootNode
               ? absl::StrCat(
                     HumanBytes(static_cast<double>(analysis->reached_bytes())),
-                    " are alive. What stands below an object would go "
-                    "with it.")
+                    " are alive. Freeing an object frees everything below it.")
               : ObjectSentence(analysis, top),
           table, output);
     return kExitOk;

@@ -13,10 +13,10 @@ namespace {
 class DuplicatesCommand final : public ObjectsCommand {
  public:
   DuplicatesCommand()
-      : ObjectsCommand("duplicates", "equal strings, and what one would save",
-                       "Lists strings and bytes that stand in memory several "
-                       "times, and what would be saved if one stood for all, "
-                       "as sys.intern() does.") {}
+      : ObjectsCommand(
+            "duplicates", "equal strings, and what keeping one copy would save",
+            "Lists strings and bytes that are in memory several times, and how "
+            "many bytes one shared copy would save, as with sys.intern().") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
@@ -49,7 +49,7 @@ class DuplicatesCommand final : public ObjectsCommand {
     table.places = table.rows.size();
     Print(found.empty()
               ? "No two strings or bytes are equal."
-              : absl::StrCat("One of each would save ",
+              : absl::StrCat("One copy of each would save ",
                              HumanBytes(static_cast<double>(saving)), ": ",
                              Counted(objects, "object"), " could go."),
           table, output);

@@ -22,8 +22,8 @@ class ExportCommand final : public ObjectsCommand {
                        "Writes the graph for other tools.\n\nheapsnapshot is "
                        "what Chrome's developer tools and memlab open. "
                        "perfetto is a trace for Perfetto's UI. Above five "
-                       "million objects leaves are counted in the objects "
-                       "that hold them, and it says how many.") {}
+                       "million objects, leaves are counted in the objects "
+                       "that hold them, and their number is printed.") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);

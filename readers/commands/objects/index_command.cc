@@ -38,7 +38,7 @@ class IndexCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "index", "writes FILE.idx, which makes other commands quick",
             "Writes an index of the dump beside it. Later commands on the dump "
-            "use it: what is asked of one object is answered at once.\n\n"
+            "use it, and questions about one object are answered at once.\n\n"
             "It pays for dumps of millions of objects. An index of another "
             "dump is not used, and may be replaced.") {}
 
@@ -47,12 +47,12 @@ class IndexCommand final : public ObjectsCommand {
     ShowBehind("FILE", app);
     app->add_option_function<std::string>(
            "FILE", [this](const std::string& path) { files_.paths = {path}; },
-           "A dump of the object graph; a folder stands for the dumps in it.")
+           "A dump of the object graph; a folder means all dumps in it.")
         ->required()
         ->option_text("");
     app->add_option("-o,--output", path_,
-                    "Write the index to PATH (FILE.idx); others find it there "
-                    "by --index.")
+                    "Write the index to PATH (FILE.idx); give other commands "
+                    "the same PATH with --index.")
         ->option_text("PATH");
   }
 
@@ -110,7 +110,7 @@ int IndexCommand::Run(const Console& console, OutputBuffer* output) {
   auto graph = LoadObjects(dump, console, &code);
   if (graph == nullptr) return code;
   if (code != kExitOk) {
-    return fail(dump, "a damaged dump gets no index", kExitFailed);
+    return fail(dump, "no index is made for a damaged dump", kExitFailed);
   }
   const uint64_t objects = graph->objects();
   const auto written = WriteTo(file->get(), *stamp, std::move(graph));

@@ -94,10 +94,9 @@ void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   ShowBehind("FILE", app);
   // The exact number of FILEs, so that the next word is the object.
-  app->add_option(
-         "FILE", files_.paths,
-         "A dump of the object graph; a folder stands for the dumps in "
-         "it; - reads standard input.")
+  app->add_option("FILE", files_.paths,
+                  "A dump of the object graph; a folder means all dumps in it; "
+                  "- reads standard input.")
       ->required()
       ->expected(static_cast<int>(files_before_))
       ->allow_extra_args(false)
@@ -114,7 +113,7 @@ void ObjectsCommand::AddIndex(CLI::App* app) {
 
 void ObjectsCommand::AddRun(CLI::App* app) {
   app->add_option("--run", run_,
-                  "The run file that tells where objects were allocated (the "
+                  "The run file that says where objects were allocated (the "
                   "one beside the dump).")
       ->option_text("PATH");
 }
@@ -202,7 +201,8 @@ std::string ObjectsCommand::Notes() const {
   }
   if (needs_sampled_lines_) {
     text +=
-        " Lines are known of a sample of the objects; --heap all knows all.";
+        " Lines are known for a sample of the objects; --heap all records all "
+        "of them.";
   }
   return text;
 }

@@ -15,7 +15,7 @@ class PathCommand final : public OneObjectCommand {
  public:
   PathCommand()
       : OneObjectCommand(
-            "path", "what keeps an object alive, from the roots on",
+            "path", "the references from the roots that keep an object alive",
             "Shows the shortest chains of references from the roots "
             "to an object: each keeps it alive. Weak references do "
             "not.") {}
@@ -31,8 +31,7 @@ class PathCommand final : public OneObjectCommand {
   int ShowNode(NodeId node, ObjectAnalysis* analysis,
                OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
-    const std::vector<Chain> chains =
-        analysis->ShortestChainsTo(node, chains_);
+    const std::vector<Chain> chains = analysis->ShortestChainsTo(node, chains_);
     if (!table_.as_text()) {
       PrintTable(ChainTable(analysis, chains), table_.format(), output);
       return kExitOk;

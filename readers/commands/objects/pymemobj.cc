@@ -14,7 +14,7 @@ namespace {
 
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
-      "Says what is in a dump of the object graph, and what keeps it alive.\n"
+      "Shows what is in a dump of the object graph, and what keeps it alive.\n"
       "Usage: pymemobj FILE\n"
       "       pymemobj FILE... COMMAND [options]\n"
       "       pymemobj OLD diff NEW [options]\n"
@@ -25,9 +25,9 @@ std::string CommandsHelp(const CommandList& commands) {
   }
   return text +
          "\n"
-         "pymemobj COMMAND --help tells a command's options, pymemobj "
-         "--help-all all of\n"
-         "all commands. --version says which pymemobj this is.\n";
+         "pymemobj COMMAND --help lists a command's options, pymemobj "
+         "--help-all those of\n"
+         "all commands. --version prints the version.\n";
 }
 
 bool IsOption(const std::string& word) {

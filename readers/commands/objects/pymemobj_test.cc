@@ -159,8 +159,9 @@ TEST_F(PymemobjTest, ShowTellsOfOneObject) {
                                       " takes 56 bytes. It keeps 29.4 KiB "
                                       "alive, 95 % of all that is alive.\n")));
   EXPECT_THAT(printed.out, HasSubstr("It is immortal"));
-  EXPECT_THAT(printed.out, HasSubstr(absl::StrCat("It would go with app.Cache ",
-                                                  At(cache_))));
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr(absl::StrCat("It would be freed with app.Cache ", At(cache_))));
 }
 
 TEST_F(PymemobjTest, NeighboursHaveTheirReferences) {
@@ -223,8 +224,9 @@ TEST_F(PymemobjTest, DominatorsAreATree) {
 
 TEST_F(PymemobjTest, DuplicatesSayWhatOneWouldSave) {
   const Printed printed = Run({"duplicates"});
-  EXPECT_THAT(printed.out, StartsWith("One of each would save 28.3 KiB: 29 "
-                                      "objects could go."));
+  EXPECT_THAT(printed.out,
+              StartsWith("One copy of each would save 28.3 KiB: 29 "
+                         "objects could go."));
 }
 
 TEST_F(PymemobjTest, CyclesAreGarbage) {
@@ -232,11 +234,11 @@ TEST_F(PymemobjTest, CyclesAreGarbage) {
   const uint32_t group = builder_.AddGroup("gc tracked, not reached");
   const uint32_t node = builder_.Add("app.Node", 48);
   builder_.Refer(group, node, EDGE_OTHER);
-  EXPECT_THAT(Run({"cycles"}).out, HasSubstr("No circle is among them"));
+  EXPECT_THAT(Run({"cycles"}).out, HasSubstr("They form no cycle"));
   builder_.Refer(node, node, EDGE_ATTRIBUTE, "me");
   EXPECT_THAT(Run({"cycles"}).out,
               HasSubstr("1 object with 48 bytes is reached from no root. Among "
-                        "them is 1 circle."));
+                        "them is 1 cycle."));
   builder_.Refer(node, builder_.Add("str", 70), EDGE_OTHER);
   EXPECT_THAT(Run({"cycles", "--csv"}).out,
               HasSubstr(absl::StrCat("48,1,1,70,1,", At(node), ",app.Node")));

@@ -155,9 +155,11 @@ class ShowCommand final : public OneObjectCommand {
       text.pop_back();
       absl::StrAppend(heading, "\n", text);
       if (graph.allocations()->Of(node)->is_sure) return;
-      absl::StrAppend(heading, "\nThat was its block. CPython uses those of a ",
+      absl::StrAppend(heading,
+                      "\nThis is where its block was allocated. CPython reuses "
+                      "blocks of a ",
                       graph.type_name(graph.type(node)),
-                      " again, so it may have been made elsewhere.");
+                      ", so the object may have been made elsewhere.");
     } else if (!no_allocations_.empty()) {
       absl::StrAppend(
           heading, "\nWhere it was allocated is not known: ", no_allocations_);
@@ -165,7 +167,7 @@ class ShowCommand final : public OneObjectCommand {
       absl::StrAppend(heading, "\nWhere it was allocated is not known: ",
                       graph.allocations()->sampled()
                           ? "only a sample of the blocks was recorded"
-                          : "no heap event tells of its block");
+                          : "no heap event records its block");
     }
   }
   int ShowNode(NodeId node, ObjectAnalysis* analysis,
@@ -183,7 +185,7 @@ class ShowCommand final : public OneObjectCommand {
     }
     const NodeId dominator = analysis->dominator(node);
     if (dominator != kNoNode && dominator != kRootNode) {
-      absl::StrAppend(&heading, "\nIt would go with ",
+      absl::StrAppend(&heading, "\nIt would be freed with ",
                       ShownNode(graph, dominator));
     }
     for (const auto& [flag, says] : kFlags) {
@@ -203,7 +205,7 @@ class ShowCommand final : public OneObjectCommand {
 
   static constexpr int kMostFrames = 12;
   static constexpr std::pair<uint32_t, const char*> kFlags[] = {
-      {ObjectBatch::IMMORTAL, "It is immortal: it never goes."},
+      {ObjectBatch::IMMORTAL, "It is immortal: it is never freed."},
       {ObjectBatch::ESTIMATED,
        "Its size is an estimate: its __sizeof__ is Python code."},
       {ObjectBatch::FROZEN, "It is frozen: gc.freeze() was called."},

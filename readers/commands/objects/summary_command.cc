@@ -57,7 +57,7 @@ std::string SummaryText(const ObjectGraph& graph) {
                     ".");
   }
   if (facts.begin.pause_us() != 0) {
-    absl::StrAppend(&text, " The program stood still for ",
+    absl::StrAppend(&text, " The program was paused for ",
                     HumanSeconds(facts.begin.pause_us()), ".");
   }
   return text;
@@ -69,9 +69,10 @@ class SummaryCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "summary", "each type: how many objects, and their sizes",
             "Lists the types of a dump's objects, the largest first.\n\nA "
-            "type's retained bytes would go if its objects went one by one: "
-            "their own, and what only they keep alive. An object that another "
-            "of its type keeps alive counts with that. With --collapse the "
+            "type's retained bytes are its objects' own bytes and all that "
+            "only one of these objects keeps alive. An object that another of "
+            "its type keeps alive is counted with the other. With --collapse "
+            "the "
             "__dict__ of each instance is counted in the instance: for types "
             "whose attributes take more than they do.") {}
   std::vector<OldName> OldNames() const override {

@@ -22,7 +22,8 @@ class SuspectsCommand final : public ObjectsCommand {
  public:
   SuspectsCommand()
       : ObjectsCommand(
-            "suspects", "what holds most of the memory, and what keeps that",
+            "suspects",
+            "what holds most of the memory, and what keeps it alive",
             "Names the objects that keep much of the memory alive, or types "
             "whose objects together do, and says what keeps them alive.\n\n"
             "Modules, threads and their dictionaries are left out.") {}
@@ -125,9 +126,9 @@ std::string SuspectsCommand::RestText(const ObjectGraph& graph) const {
 // "1,829 of them use the memory of earlier objects again: ...".
 std::string SuspectsCommand::ReusedText(uint64_t objects) {
   if (objects == 0) return "";
-  return absl::StrCat("   The lines of ", Grouped(objects),
-                      " are not known: CPython used memory of earlier objects\n"
-                      "   again.\n");
+  return absl::StrCat(
+      "   The lines of ", Grouped(objects),
+      " are not known: CPython reused memory of earlier objects.\n");
 }
 
 // "39,998 of them were allocated by cache.py:4 fill."

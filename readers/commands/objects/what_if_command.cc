@@ -68,13 +68,13 @@ class WhatIfCommand final : public ObjectsCommand {
  public:
   WhatIfCommand()
       : ObjectsCommand(
-            "what-if", "what heap and RSS would lose with an object, or a type",
-            "Says how many bytes of the heap would go with an object, or with "
-            "all objects of a type, and how much RSS would "
-            "return. It needs the run file of a run that recorded each "
-            "allocation and each page.\n\nWith --types it lists what would go "
-            "by its types, their own bytes and those of all that only they "
-            "keep alive; no run file is needed.") {}
+            "what-if",
+            "how much memory freeing an object or a type would release",
+            "Shows how much of the heap would be freed with an object, or all "
+            "objects of a type, and by how much RSS would fall. It "
+            "needs the run file of a run that recorded each "
+            "allocation and each page.\n\nWith --types it lists the objects "
+            "that would be freed, by type; no run file is needed.") {}
   std::vector<OldName> OldNames() const override {
     return {{"retained", {"--types"}}};
   }
@@ -83,11 +83,14 @@ class WhatIfCommand final : public ObjectsCommand {
     AddFile(app);
     AddObjectOrType(app);
     app->add_option("--run", run_path_,
-                    "The run file that tells of blocks and pages (the one "
+                    "The run file that recorded blocks and pages (the one "
                     "beside the dump).")
         ->option_text("PATH");
-    app->add_flag("--types", types_, "List what would go by its types.");
-    AddTable(app, 20, "type of what would go; without --types one row");
+    app->add_flag("--types", types_,
+                  "List the objects that would be freed, by type.");
+    AddTable(
+        app, 20,
+        "type of the objects that would be freed; without --types one row");
     Exclude(app, {"--types"}, {"--run"});
     Need(app, {"--limit"}, "--types");
   }
@@ -175,8 +178,8 @@ std::string WhatIfCommand::NameOf(ObjectAnalysis* analysis,
 
 // What becomes of the pages.
 std::string PagesText(const ReturnedMemory& pages) {
-  std::string text = Row(pages.alone_bytes, false,
-                         "of RSS are pages in which nothing else lies:");
+  std::string text =
+      Row(pages.alone_bytes, false, "of RSS are pages that hold nothing else:");
   const auto add = [&](uint64_t bytes, absl::string_view what) {
     if (bytes > 0) text += Row(bytes, true, what);
   };
@@ -188,10 +191,10 @@ std::string PagesText(const ReturnedMemory& pages) {
   add(pages.trimmed_bytes, "return at once: the end of malloc's heap");
   add(pages.kept_arena_bytes,
       "stay: in arenas with other blocks, and in one kept empty");
-  add(pages.malloc_bytes, "malloc keeps: malloc_trim(0) gives them back");
+  add(pages.malloc_bytes, "malloc keeps: malloc_trim(0) releases them");
   if (pages.shared_bytes > 0) {
     text += Row(pages.shared_bytes, false,
-                "of RSS are pages in which other things lie, too: they stay");
+                "of RSS are pages that hold other data, too: they stay");
   }
   return text;
 }
@@ -199,15 +202,16 @@ std::string PagesText(const ReturnedMemory& pages) {
 std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   if (!what.no_heap.empty()) {
     return absl::StrCat("Without ", name, " ", Bytes(what.object_bytes),
-                        " of objects would go.\n"
-                        "What heap and RSS would lose is not known: ",
+                        " of objects would be freed.\n"
+                        "How much heap and RSS would shrink is not known: ",
                         what.no_heap, "\n");
   }
-  const std::string heap = absl::StrCat(
-      "Without ", name, " ", Bytes(what.heap_bytes), " of the heap would go");
+  const std::string heap =
+      absl::StrCat("Without ", name, " ", Bytes(what.heap_bytes),
+                   " of the heap would be freed");
   if (!what.no_rss.empty()) {
-    return absl::StrCat(
-        heap, ".\nWhat RSS would lose is not known: ", what.no_rss, "\n");
+    return absl::StrCat(heap, ".\nBy how much RSS would fall is not known: ",
+                        what.no_rss, "\n");
   }
   const std::string rss = absl::StrCat(Bytes(what.returned.AtOnceBytes()),
                                        " of RSS would return at once.");
@@ -215,11 +219,12 @@ std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   std::string text = absl::StrCat(heap, fits ? "; " : ";\n", rss, "\n\n");
   text += Row(what.heap_bytes, false,
               absl::StrCat("of the heap are ", Counted(what.objects, "object"),
-                           " and what lies beside them"));
+                           " and the data beside them"));
   text += PagesText(what.returned);
   if (what.unplaced_bytes * 100 > what.heap_bytes) {
-    text += Row(what.unplaced_bytes, false,
-                "of the heap lie where is not known: no pages count for them");
+    text +=
+        Row(what.unplaced_bytes, false,
+            "of the heap are at unknown addresses: no pages count for them");
   }
   return text;
 }

@@ -219,13 +219,13 @@ absl::Status Request::Find() {
   if (collector_->get() < 0 || !IsCollectorOf(traced_.collector, pid_) ||
       HasEnded(*collector_)) {
     return absl::NotFoundError(
-        "expected a process that pymemrun traces now, found one whose "
+        "expected a process that pymemrun is tracing, found one whose "
         "collector has ended");
   }
   if (!Catches(traced_.collector, kAsk)) {
     return absl::FailedPreconditionError(
-        "expected a process that can be asked for dumps, found one that an "
-        "older pymemrun traces");
+        "expected a process that can be asked for dumps, found one traced by "
+        "an older pymemrun");
   }
   return absl::OkStatus();
 }
@@ -343,9 +343,9 @@ absl::StatusOr<DumpMade> Request::WaitForEnd() {
   const std::string why =
       ended_->outcome() == ObjectsEnd::CRASHED
           ? absl::StrCat("by signal ", ended_->signal(),
-                         " while an object told what it refers to")
+                         " while an object listed its references")
       : ended_->outcome() == ObjectsEnd::NO_MEMORY
-          ? "for want of memory"
+          ? "because memory ran out"
           : "when its process was killed, as happens when memory runs out";
   return absl::AbortedError(absl::StrCat(name, ": the dump was cut off ", why));
 }

@@ -47,8 +47,8 @@ class HeapObjects {
 
  private:
   static constexpr char kMarkText[] =
-      "\n* CPython uses blocks of such objects again: other lines may have "
-      "made them\n";
+      "\n* CPython reuses blocks of such objects: other lines may have made "
+      "them\n";
 
   const ObjectGraph& graph() const { return analysis_.graph(); }
   // "sys.modules['app'].CACHE".
@@ -122,9 +122,9 @@ std::string HeapObjects::PartText(const LineObjects::Part& part) {
 // "bytes are those of blocks. ... 229.1 MiB, 94 %, are in no object".
 std::string HeapObjects::BlocksText() const {
   if (graph().besides().size() == 0) {
-    return "bytes are those of blocks: this dump does not tell where items of "
-           "lists,\ntables of dicts and data of arrays lie. These, and what C "
-           "code has, are without\nan object\n";
+    return "bytes are those of blocks: this dump does not say where items of "
+           "lists, tables\nof dicts and data of arrays are. These, and memory "
+           "of C code, have no object\n";
   }
   constexpr double kLeastShown = 0.005;  // smaller shares would print as 0 %
   const double live = replay_.model().live().bytes;
@@ -228,7 +228,7 @@ int SayNoDump(const std::string& run_path, const Console& console) {
   const auto run = InputFile::Open(run_path);
   console.Say(absl::StrCat(
       TerminalText(run_path), ": ",
-      run.ok() ? "no dump of the object graph lies beside it: pymemrun "
+      run.ok() ? "no dump of the object graph is beside it: pymemrun "
                  "--objects exit makes one"
                : TerminalText(run.status().message())));
   return run.ok() ? kExitUsage : kExitFailed;

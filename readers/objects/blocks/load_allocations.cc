@@ -171,7 +171,7 @@ AllocationsRead LoadAllocations(const std::string& dump_path,
   const std::string run = run_path.empty() ? RunFileOf(dump_path) : run_path;
   if (run.empty()) {
     read.status = absl::NotFoundError(
-        "the dump's name does not tell its run file's; give it with --run");
+        "the run file is not known from the dump's name; give it with --run");
     return read;
   }
   auto replay = std::make_unique<BlockReplay>(&graph);

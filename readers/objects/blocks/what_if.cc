@@ -329,7 +329,7 @@ std::string NoRun(const ObjectGraph& graph, const std::string& run) {
     return "the dump does not say which process it is of";
   }
   if (run.empty()) {
-    return "the dump's name does not tell its run file's; give it with --run";
+    return "the run file is not known from the dump's name; give it with --run";
   }
   const auto file = InputFile::Open(run);
   if (file.ok()) return "";

@@ -182,8 +182,8 @@ TEST_F(WhatIfTest, TextBeginsWithASentence) {
   const Printed printed = WhatIf({}, Cache());
   EXPECT_THAT(
       printed.out,
-      HasSubstr("Without sys.modules['app'].CACHE 203.4 KiB of the heap "
-                "would go;\n196.0 KiB of RSS would return at once.\n"));
+      HasSubstr("Without sys.modules['app'].CACHE 203.4 KiB of the heap would "
+                "be freed;\n196.0 KiB of RSS would return at once.\n"));
   EXPECT_THAT(
       printed.out,
       HasSubstr("stay: in arenas with other blocks, and in one kept empty\n"));
@@ -203,10 +203,11 @@ TEST_F(WhatIfTest, OfATypeAllObjectsGo) {
 }
 
 TEST_F(WhatIfTest, WhatIsNotKnownIsSaidWithTheReason) {
-  EXPECT_THAT(WhatIf({}, Cache()).out,
-              HasSubstr("of objects would go.\n"
-                        "What heap and RSS would lose is not known: there is "
-                        "no "));
+  EXPECT_THAT(
+      WhatIf({}, Cache()).out,
+      HasSubstr("of objects would be freed.\n"
+                "How much heap and RSS would shrink is not known: there is "
+                "no "));
   folder_.Write("run.pb", Run(HEAP_OFF));
   EXPECT_THAT(Row(Cache())["heap_not_known"].get<std::string>(),
               HasSubstr("has no heap events"));
@@ -232,7 +233,7 @@ TEST_F(WhatIfTest, OfARunThatEndsBeforeTheDumpNothingIsKnown) {
   EXPECT_THAT(row["rss_not_known"].get<std::string>(),
               HasSubstr("run.pb ends before the dump"));
   EXPECT_THAT(WhatIf({}, Cache()).out,
-              HasSubstr("What heap and RSS would lose is not known: "));
+              HasSubstr("How much heap and RSS would shrink is not known: "));
 }
 
 // Of a dump with a name of its own.

@@ -199,7 +199,7 @@ void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
   } else if (facts.end->outcome() != ObjectsEnd::COMPLETE) {
     console.Say(absl::StrCat(name, ": the dump was ended early, ",
                              facts.end->outcome() == ObjectsEnd::NO_MEMORY
-                                 ? "for want of memory"
+                                 ? "because memory ran out"
                                  : "when it was stopped",
                              ": a part of the objects is missing"));
   }

@@ -82,7 +82,7 @@ absl::Status NodeFilter::Add(absl::string_view condition) {
   made.pattern = std::string(rest);
   if (made.field == Field::kSize || made.field == Field::kLength) {
     const auto number = ParseSize({rest.data(), rest.size()});
-    if (!number.has_value()) return wrong("a size behind it");
+    if (!number.has_value()) return wrong("a size after it");
     made.number = *number;
   } else if (made.op != Operator::kIs && made.op != Operator::kIsNot) {
     return wrong("= or != with text");

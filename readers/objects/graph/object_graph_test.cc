@@ -282,7 +282,7 @@ TEST(DumpLoader, SaysHowADumpEnded) {
   EXPECT_EQ(loaded.printed.code, kExitOk);
   small.builder.end().set_outcome(ObjectsEnd::NO_MEMORY);
   loaded = Load(small.builder.Write());
-  EXPECT_THAT(loaded.printed.err, HasSubstr("for want of memory"));
+  EXPECT_THAT(loaded.printed.err, HasSubstr("because memory ran out"));
   small.builder.end().set_at_type(4000000000);
   small.builder.end().set_outcome(ObjectsEnd::CRASHED);
   loaded = Load(small.builder.Write());

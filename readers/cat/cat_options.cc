@@ -41,16 +41,16 @@ void AddInput(CLI::App* app, CatOptions* options) {
     app->add_flag_callback(
         known.name, [=] { options->format = known.format; }, known.help);
   }
-  app->add_flag("--follow", options->follow,
-                "Go on reading a run that still grows, until it ends.");
+  app->add_flag(
+      "--follow", options->follow,
+      "Keep reading a run that is still being written, until it ends.");
 }
 
 void AddRange(CLI::App* app, CatOptions* options) {
-  AddParsed(
-      app, "--from", &options->from, ParseMoment, "T",
-      "Print rows from this Clock on: a time (1.5, 1500ms, 50%), a "
-      "mark's label, peak, heap-peak, end or exit. Of standard input and with "
-      "--follow times alone.");
+  AddParsed(app, "--from", &options->from, ParseMoment, "T",
+            "Print rows whose Clock is at least T: a time (1.5, 1500ms, 50%), "
+            "a mark's label, peak, heap-peak, end or exit. Standard input and "
+            "--follow take only times.");
   AddParsed(app, "--to", &options->to, ParseMoment, "T",
             "Print rows up to this Clock.");
 }
@@ -85,7 +85,8 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
         if (!every.ok()) return Expected("a number above 0", text);
         return every;
       },
-      "N", "Of the rows that pass, print every Nth with its context.");
+      "N",
+      "Print every Nth row that passes the other filters, with its context.");
   app->add_option_function<std::string>(
          "--records",
          [filter](const std::string& list) {
@@ -96,8 +97,7 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
            }
          },
          "Print these records: calls,marks (default both), pages, heap, gil. "
-         "Each "
-         "has columns of its own.")
+         "Each kind has its own columns.")
       ->option_text("LIST");
 }
 
@@ -105,10 +105,10 @@ void AddOutput(CLI::App* app, CatOptions* options) {
   AddParsed(app, "--columns", &options->columns, ParseColumns, "LIST",
             "Print these columns, in this order. thread_drss_bytes is empty "
             "for standard input and with --follow.");
-  app->add_flag("!--no-header", options->with_header,
-                "Leave out the header line.");
-  app->add_flag("--raw-text", options->raw_text,
-                "In CSV put no ' before text that begins with = + - @.");
+  app->add_flag("!--no-header", options->with_header, "Print no header line.");
+  app->add_flag(
+      "--raw-text", options->raw_text,
+      "In CSV, print text that begins with = + - @ without a ' before it.");
   app->add_flag("--net", options->net,
                 "Subtract the tracer's own bytes from RSS.");
   app->set_version_flag("--version",
@@ -138,7 +138,7 @@ std::string Contradiction(const CatOptions& options) {
                         " FILEs, found ", files);
   }
   if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
-    return "standard input (-) can be read once only";
+    return "standard input (-) can be read only once";
   }
   if (options.follow && files > 1) return "--follow takes one FILE";
   if (options.filter.from_us > options.filter.to_us) {
@@ -146,8 +146,7 @@ std::string Contradiction(const CatOptions& options) {
   }
   if (options.SeekMoments() &&
       (options.follow || absl::c_linear_search(options.files, "-"))) {
-    return "--from and --to take times alone where the run can be read once "
-           "only";
+    return "--from and --to take only times if the run can be read only once";
   }
   if (options.format != Format::kRaw) return "";
   if (files > 1) return "--raw takes one FILE";

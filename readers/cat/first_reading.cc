@@ -55,7 +55,7 @@ bool FindTimes(const CatOptions& options, const InputFile& input,
   const std::string& name = input.shown_name();
   if (input.size_bytes() == 0) {
     console.Say(absl::StrCat(
-        name, ": can be read once only: --from and --to take times alone"));
+        name, ": can be read only once: --from and --to take only times"));
     *code = kExitUsage;
     return false;
   }

@@ -196,7 +196,7 @@ void Pymemcat::Follow(Input* input) {
   followed_ = input->descriptor;
   if (input->file->size_bytes() == 0) {
     console_.Say(absl::StrCat("waiting for ", input->file->shown_name(),
-                              ": there is nothing in it yet"));
+                              ": it is still empty"));
   }
   input->sources.push_back(std::make_unique<FollowSource>(
       input->source(), [this] { return run_.ended || *interrupted_; },
@@ -217,7 +217,7 @@ void Pymemcat::Plan(Input* input) {
   }
   console_.Say(absl::StrCat(
       input->file->shown_name(), ": the index of frames is wrong (",
-      TerminalText(plan.status().message()), "); everything is read"));
+      TerminalText(plan.status().message()), "); the whole file is read"));
 }
 
 void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
@@ -350,7 +350,7 @@ void Pymemcat::WarnOfSpreadsheet() {
                                         others, target_.most_context);
   if (step == 0) return;
   console_.Say(absl::StrCat(target_.next_rows + target_.context_rows + others,
-                            " rows are more than the ", kSpreadsheetRows,
+                            " rows exceed the ", kSpreadsheetRows,
                             " of a spreadsheet; --every ",
                             step * options_.filter.every, " stays below"));
 }

@@ -74,7 +74,7 @@ TEST(PymemcatIndexTest, AWrongIndexOfFramesIsSaidAndNotUsed) {
   const Printed printed = Cat({file.path(), "--csv", "--from", "0.37499"});
   EXPECT_EQ(printed.code, 0);
   EXPECT_THAT(printed.err, HasSubstr(": the index of frames is wrong ("));
-  EXPECT_THAT(printed.err, EndsWith("); everything is read\n"));
+  EXPECT_THAT(printed.err, EndsWith("); the whole file is read\n"));
   EXPECT_EQ(std::count(printed.err.begin(), printed.err.end(), '\n'), 1);
   EXPECT_EQ(printed.out, Cat({good.path(), "--csv", "--from", "0.37499"}).out);
 }

@@ -212,8 +212,8 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), "--every", "0"}, "above 0"},
       {{file.path(), "--from", "soon"}, "soon"},
       {{file.path(), "--from", "1000%"}, "a share from 0% to 100%"},
-      {{file.path(), "--from", "peak", "--follow"}, "times alone"},
-      {{"-", "--to", "50%"}, "times alone"},
+      {{file.path(), "--from", "peak", "--follow"}, "take only times"},
+      {{"-", "--to", "50%"}, "take only times"},
       {{file.path(), "--raw", "--from", "peak"}, "takes no filter"},
       {{file.path(), "--from", "2", "--to", "1"}, "--from is later than --to"},
       {{file.path(), "--what", "jump"}, "'jump' is not a kind"},
@@ -221,7 +221,7 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), "--raw", "--every", "2"}, "takes no filter"},
       {{file.path(), file.path(), "--raw"}, "takes one FILE"},
       {{file.path(), file.path(), "--follow"}, "takes one FILE"},
-      {{"-", "-"}, "once only"},
+      {{"-", "-"}, "only once"},
       {{file.path(), "--from", ""}, "--from: expected a value, found ''"},
       {{file.path(), "--file", ""}, "--file: expected a value, found ''"},
       {{file.path(), ""}, "FILE: expected a value, found ''"},
@@ -279,7 +279,7 @@ TEST(PymemcatTest, FollowSaysThatItWaitsForAnEmptyFile) {
     return RunPymemcat({file.path(), "--follow"}, console, &interrupted);
   });
   EXPECT_THAT(printed.err, StartsWith("pymemcat: waiting for " + file.path() +
-                                      ": there is nothing in it yet\n"));
+                                      ": it is still empty\n"));
 }
 
 TEST(PymemcatTest, FollowEndsWhenInterrupted) {

@@ -235,8 +235,8 @@ std::vector<std::string> CallTracks::Notes() const {
   if (asked_for_ && all == 0) {
     notes.push_back(
         lacks_kinds_
-            ? "no call is in it: --events left out what calls begin or end with"
-            : "no call is in it: pymemrun --min-drss 0 or --min-call-drss "
+            ? "it has no calls: --events left out calls or returns"
+            : "it has no calls: pymemrun --min-drss 0 or --min-call-drss "
               "records how long calls took");
   }
   if (too_short_ > 0) {
@@ -245,17 +245,17 @@ std::vector<std::string> CallTracks::Notes() const {
         Grouped(too_short_), " were shorter than ", MinDurationText(min_us_)));
   }
   if (not_kept_ > 0) {
-    notes.push_back(absl::StrCat(Counted(not_kept_, "call"), " found no room"));
+    notes.push_back(absl::StrCat(Counted(not_kept_, "call"), " did not fit"));
   }
   if (cut_ > 0) {
     notes.push_back(
-        absl::StrCat("nobody saw the end of ", Counted(cut_, "call"),
+        absl::StrCat("the end was not recorded for ", Counted(cut_, "call"),
                      ": they end with the run, or where events are missing"));
   }
   if (has_greenlets_) {
     notes.push_back(
-        "the program has greenlets, which rows do not tell apart: their "
-        "calls are left out");
+        "the program has greenlets, which rows do not distinguish: their calls "
+        "are left out");
   }
   return notes;
 }

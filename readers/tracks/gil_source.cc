@@ -226,7 +226,7 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
 
 uint32_t GilTracks::NameOf(Why why) {
   constexpr absl::string_view kTexts[kWhys] = {
-      "", "waits for a lock", "stands still: all threads are stopped",
+      "", "waits for a lock", "paused: all threads are stopped",
       "stops all threads"};
   if (parked_names_[why] == 0) {
     SliceName name;

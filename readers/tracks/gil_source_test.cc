@@ -32,7 +32,7 @@ TEST(GilSourceTest, WithoutAGilALaneSaysWhatAThreadWaitsFor) {
                           "begin 2 10000 waits for a lock", "end 2 50000",
                           "thread MainThread", "lane locks of 3",
                           "begin 4 60000 stops all threads", "end 4 65000",
-                          "begin 2 62000 stands still: all threads are stopped",
+                          "begin 2 62000 paused: all threads are stopped",
                           "end 2 80000"));
 }
 

@@ -38,9 +38,9 @@ constexpr StateLook kPythonLook = {
     "S(Python)", kGilWaitColor,
     "sleeps until a lock of the interpreter is free, or all threads go on",
     true};
-constexpr StateLook kRanLook = {"ran for a part of this time", "#7fd08a",
-                                "by schedstat, as high as the part", false,
-                                true};
+constexpr StateLook kRanLook = {
+    "ran for a part of this time", "#7fd08a",
+    "height: share of time on a CPU, from schedstat", false, true};
 
 // Context switches are added when the file has been read, one thread after the
 // other. Scheduler counts are added as slices as they come: when a thread ran
@@ -201,15 +201,15 @@ std::vector<std::string> StateTracks::Notes() const {
                                 "of threads", options_.min_us));
   }
   if (has_states() && !has_switches()) {
-    notes.push_back(absl::StrCat(
-        "states of threads by schedstat: a slice says for how long a thread "
-        "ran meanwhile, and not when (",
-        TerminalText(reason()), ")"));
+    notes.push_back(
+        absl::StrCat("states of threads by schedstat: a slice shows for how "
+                     "long a thread ran, not when (",
+                     TerminalText(reason()), ")"));
   }
   if (lost() > 0) {
     notes.push_back(
         absl::StrCat(Counted(lost(), "context switch", "context switches"),
-                     " found no room: states of threads are not exact"));
+                     " lost: states of threads are not exact"));
   }
   return notes;
 }

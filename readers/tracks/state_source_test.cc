@@ -118,9 +118,10 @@ TEST_F(StateSourceTest, TheSchedulersCountsSayForHowLongAndNotWhen) {
                           "end 4 70000 ran 10000 wanted 10000",
                           "begin 2 70000 ran for a part of this time",
                           "end 2 90000 ran 10000 wanted 5000"));
-  EXPECT_THAT(notes_, ElementsAre("states of threads by schedstat: a slice "
-                                  "says for how long a thread ran meanwhile, "
-                                  "and not when (perf_event_open: refused)"));
+  EXPECT_THAT(
+      notes_,
+      ElementsAre("states of threads by schedstat: a slice shows for how long "
+                  "a thread ran, not when (perf_event_open: refused)"));
 }
 
 TEST_F(StateSourceTest, CountsBeyondTheirTimeGoToTheNext) {
@@ -138,8 +139,10 @@ TEST_F(StateSourceTest, SwitchesThatWereLostAreSaid) {
   StatesRun run;
   run.Step(0, 1, STATE_RUNS).Lost(1234);
   Lines(&run);
-  EXPECT_THAT(notes_, ElementsAre("1,234 context switches found no room: "
-                                  "states of threads are not exact"));
+  EXPECT_THAT(
+      notes_,
+      ElementsAre(
+          "1,234 context switches lost: states of threads are not exact"));
 }
 
 TEST_F(StateSourceTest, AFileWithoutItsEndEndsWithTheLastOfThem) {

@@ -153,7 +153,7 @@ absl::StatusOr<TracedBy> CollectorOf(pid_t pid) {
   if (processes != nullptr) closedir(processes);
   if (!found.run_file.empty()) return found;
   return absl::NotFoundError(
-      "expected a process that pymemrun traces now, of your own, found none");
+      "expected a process of yours that pymemrun is tracing, found none");
 }
 
 absl::StatusOr<std::string> RunFileOf(pid_t pid) {

@@ -225,11 +225,11 @@ void Watcher::FillFrame() {
   model_->Fill(columns > kScaleColumns ? columns - kScaleColumns : 1, &frame_);
   if (over_ && !frame_.ended) {
     frame_.ended = true;
-    frame_.end = "the process is gone, its file has no end";
+    frame_.end = "the process is gone and its file was not finished";
   }
   frame_.children = seen_children_;
   if (renamed_) {
-    frame_.notes.push_back("the file has another name by now, or none");
+    frame_.notes.push_back("the file was renamed or deleted");
   }
   if (request_.started != nullptr) {
     frame_.notes.push_back(absl::StrCat("the program's output: ",
@@ -307,8 +307,8 @@ int Watcher::Ended() {
   const std::optional<int> code = started.ExitCode();
   if (file_ == nullptr) PassOutput();
   if (!code.has_value()) {
-    console_.Say(absl::StrCat("the program goes on as process ", started.pid(),
-                              "; pymemreport watch ",
+    console_.Say(absl::StrCat("the program is still running as process ",
+                              started.pid(), "; pymemreport watch ",
                               TerminalText(started.run_path()),
                               " shows it again"));
   }

@@ -25,9 +25,9 @@ std::string EndOf(const Footer& footer) {
     case Footer::SIGNAL:
       return absl::StrCat("signal ", footer.exit_status());
     case Footer::EXEC:
-      return "became another program";
+      return "called exec";
     default:
-      return "killed, or left without its exit functions";
+      return "killed, or ended without running exit functions";
   }
 }
 

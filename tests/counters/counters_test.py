@@ -177,7 +177,7 @@ class UserCountersTest(support.ProgramTest):
         self.assertEqual(len(names), 1024)
         self.assertEqual(run.records("counter")[-1].whole, 6)
         self.assertEqual(run.records("counter_plan")[-1].refused, 3001 - 1024)
-        self.assertIn("of further names found no room", run.report("counters"))
+        self.assertIn("of further names did not fit", run.report("counters"))
 
 
 # Says what gc.callbacks told, between two marks.

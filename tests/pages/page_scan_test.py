@@ -191,7 +191,7 @@ del many
         run = self.scanned("x = b'x' * (30 << 20)", "--heap", "off")
         text = subprocess.run([support.PYMEMREPORT, "resident", run.path],
                               check=True, capture_output=True, text=True).stdout
-        self.assertIn("pages by scan: who allocated, not who touched", text)
+        self.assertIn("pages by scan: charged by allocation, not by first touch", text)
         self.assertIn("<anonymous>", text)
 
     def test_where_perf_is_refused_it_is_taken_unasked(self):

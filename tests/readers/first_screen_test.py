@@ -71,7 +71,7 @@ class FirstScreenTest(support.ProgramTest):
         text = " ".join(self.screen(run.path).split())
         peak, free, share, place, held = re.search(
             r"Peak (\S+ \w+) at \S+ s\. (\S+ \w+) of it \((\d+) %\) is free memory that "
-            r"allocators keep\. Of your lines (\S+) holds (\S+ \w+) of it", text).groups()
+            r"allocators keep\. Among your lines, (\S+) holds (\S+ \w+) of it", text).groups()
         self.assertAlmostEqual(mib(free), FREE_MIB, delta=20, msg=text)
         self.assertAlmostEqual(int(share), 100 * mib(free) / mib(peak), delta=1.5)
         self.assertEqual(place, f"free.py:{line_with(FREE, '# part')}")

@@ -110,7 +110,7 @@ class QuestionsTest(support.ProgramTest):
 
     def test_which_line_leaks(self):
         text = self.check_first("leaking_cache.py", "leaks", 32 * MIB)
-        self.assertRegex(text, r"Still there when the program ended[^;]* live"
+        self.assertRegex(text, r"Still resident when the program ended[^;]* live"
                                r"\sblocks\s+\((nearly all|\d+ MiB)"
                                r"\s+by\s+leaking_cache.py:\d+\)")
 
@@ -125,7 +125,7 @@ class QuestionsTest(support.ProgramTest):
         text = self.answer("all.py", text=ALL, options=(
             "--trace", "calls,pages,gil,states,counters,tasks"))
         for said in ("By thread: ", "child", "gil: ", "tasks: ", "counters: ",
-                     "Your lines at the peak", "Still there"):
+                     "Your lines at the peak", "Still resident"):
             self.assertIn(said, text)
 
     def test_what_was_alive_when_it_was_killed(self):

@@ -208,7 +208,7 @@ class WatchTest(support.ProgramTest):
         code, err = screen.end()
         self.assertEqual(code, 0)
         self.check_left(screen)
-        self.assertIn("the program goes on as process ", err)
+        self.assertIn("the program is still running as process ", err)
         run = err.split("pymemreport watch ")[1].split()[0]
         output = err.split("the program's output: ")[1].split(";")[0]
         again = self.screen(run)

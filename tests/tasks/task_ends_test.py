@@ -59,7 +59,7 @@ class TaskEndsTest(support.ProgramTest):
             self.assertEqual(table[name]["state"], "raised", name)
         for name in ("swallows", "returns", "main"):
             self.assertEqual(table[name]["state"], "done", name)
-        self.assertIn("4 ended by an exception, 4 were cancelled.", run.report("tasks"))
+        self.assertIn("4 ended with an exception, 4 were cancelled.", run.report("tasks"))
 
 
 if __name__ == "__main__":

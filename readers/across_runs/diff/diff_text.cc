@@ -189,11 +189,10 @@ class DiffPrinter {
     if (!table.rows.empty()) {
       PrintTable(table, TableFormat::kText, &output_);
     } else if (options_.view.chooses_places()) {
-      output_.AppendLines("nothing changed at the places that are listed\n");
+      output_.AppendLines("no listed place changed\n");
     } else {
-      output_.AppendLines(
-          has_errors_ ? "nothing changed by more than chance may change it\n"
-                      : "nothing changed\n");
+      output_.AppendLines(has_errors_ ? "no significant change\n"
+                                      : "nothing changed\n");
     }
   }
 

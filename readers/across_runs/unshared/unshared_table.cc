@@ -305,7 +305,7 @@ std::string UnsharedHeading(const std::vector<UnsharedPages>& processes) {
 std::string UnsharedNotes(const std::vector<UnsharedPages>& processes) {
   const Totals totals(processes);
   if (!totals.knows_collecting) {
-    return "What garbage collection un-shared is not known of this "
+    return "How much memory garbage collection un-shared is not known for this "
            "interpreter.\n";
   }
   const Sum& collected = totals.collected;
@@ -321,8 +321,8 @@ std::string UnsharedNotes(const std::vector<UnsharedPages>& processes) {
                 " (std error ",
                 Human(WholeNumber(std::sqrt(collected.place_variance))), ")")
           : "",
-      ": what garbage collection was the first to write to. Later writes to "
-      "the same pages would have un-shared them too, and are not seen.\n");
+      ": the pages that garbage collection was the first to write to. Later "
+      "writes, which are not recorded, may have un-shared them anyway.\n");
 }
 
 }  // namespace pymemrun

@@ -63,8 +63,8 @@ TEST(ChildRunsTest, AnUntracedSuccessorIsSaid) {
   EXPECT_EQ(SuccessorText(children, footer), "");
   footer.set_end(Footer::EXEC);
   EXPECT_EQ(SuccessorText(children, footer),
-            "The program called exec. The new one was not recorded; pymemrun "
-            "--follow all records it if it is a Python.");
+            "The program called exec. The new program was not recorded; "
+            "pymemrun --follow all records it if it runs Python.");
   children.has_successor = true;
   EXPECT_EQ(SuccessorText(children, footer), "");
 }
@@ -72,20 +72,19 @@ TEST(ChildRunsTest, AnUntracedSuccessorIsSaid) {
 TEST(ChildRunsTest, TheLineThatHoldsMostIsSaid) {
   ChildRuns children;
   EXPECT_EQ(ChildrenText(children, 0), "");
-  EXPECT_EQ(
-      ChildrenText(children, 2),
-      "2 child processes were not recorded; pymemrun --follow all records "
-      "Pythons that are started.");
+  EXPECT_EQ(ChildrenText(children, 2),
+            "2 child processes were not recorded; pymemrun --follow all "
+            "records those that run Python.");
   children.count = 1;
   children.largest_pid = 18427;
   children.peak_bytes = 127 * kMiB;
   children.top_line = "f_mp.py:3";
   EXPECT_EQ(ChildrenText(children, 0),
             "1 child, 18427: 127 MiB at its peak, most at f_mp.py:3.");
-  EXPECT_EQ(ChildrenText(children, 1),
-            "1 child, 18427: 127 MiB at its peak, most at f_mp.py:3; 1 other "
-            "was not recorded; pymemrun --follow all records Pythons that are "
-            "started.");
+  EXPECT_EQ(
+      ChildrenText(children, 1),
+      "1 child, 18427: 127 MiB at its peak, most at f_mp.py:3; 1 other "
+      "was not recorded; pymemrun --follow all records those that run Python.");
   children.all_seen = false;
   EXPECT_EQ(ChildrenText(children, 0),
             "At least 1 child, largest 18427: 127 MiB at its peak, most at "

@@ -167,7 +167,7 @@ ChildRuns ReadChildren(const std::string& path, const Header& parent,
 
 std::string ChildrenText(const ChildRuns& children, uint64_t untraced) {
   constexpr absl::string_view kHow =
-      " not recorded; pymemrun --follow all records Pythons that are started.";
+      " not recorded; pymemrun --follow all records those that run Python.";
   if (children.count == 0) {
     return untraced == 0 ? ""
                          : absl::StrCat(Counted(untraced, "child process was",
@@ -191,8 +191,8 @@ std::string ChildrenText(const ChildRuns& children, uint64_t untraced) {
 
 std::string SuccessorText(const ChildRuns& children, const Footer& footer) {
   if (footer.end() != Footer::EXEC || children.has_successor) return "";
-  return "The program called exec. The new one was not recorded; pymemrun "
-         "--follow all records it if it is a Python.";
+  return "The program called exec. The new program was not recorded; pymemrun "
+         "--follow all records it if it runs Python.";
 }
 
 }  // namespace pymemrun

@@ -72,11 +72,10 @@ std::string Unrecorded(const Answer& answer) {
             : "which pages are resident (--trace pages): RSS cannot be split");
   }
   if (!answer.facts.HasHeap()) {
-    missing.push_back(
-        header.page_scan()
-            ? "allocations (--heap sampled): no line has memory"
-            : "allocations (--heap sampled): memory is told by who touched it "
-              "first");
+    missing.push_back(header.page_scan()
+                          ? "allocations (--heap sampled): no line has memory"
+                          : "allocations (--heap sampled): memory is charged "
+                            "to the line that touched it first");
   } else if (!header.heap_native()) {
     missing.push_back(
         "C code's own allocations (--native): numpy's and pandas' arrays have "
@@ -144,7 +143,7 @@ std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
     parts.push_back(absl::StrCat(ShortBytes(bytes), " ", name));
   }
   return absl::StrCat(
-      "Still there ", EndText(answer), ": ", ShortBytes(end.rss_bytes),
+      "Still resident ", EndText(answer), ": ", ShortBytes(end.rss_bytes),
       parts.empty() ? "" : ", that is ", absl::StrJoin(parts, "; "), ".");
 }
 
@@ -174,18 +173,18 @@ std::string CutText(const Answer& answer) {
   switch (StateOf(answer.facts.header)) {
     case RunState::kRuns:
       if (answer.writing != Writing::kNo) {
-        return absl::StrCat("The program still runs: what it did until ", time,
-                            " is shown.");
+        return absl::StrCat(
+            "The program is still running; this report ends at ", time, ".");
       }
       [[fallthrough]];
     case RunState::kDead:
       return absl::StrCat("The recording ends at ", time,
-                          ", before the program did: its collector was killed, "
-                          "or the file was cut.");
+                          ", before the program ended: its collector was "
+                          "killed, or the file was cut off.");
     default:
       return absl::StrCat("The recording ends at ", time,
-                          ", and has no end: the program still ran, the "
-                          "collector was killed, or the file was cut.");
+                          " without an end: the program was still running, the "
+                          "collector was killed, or the file was cut off.");
   }
 }
 
@@ -270,7 +269,7 @@ std::string HoldsText(const Answer& answer, const PlaceHolding& first,
   // As far as events saw it.
   const absl::string_view does = !in_pool ? " holds "
                                  : answer.facts.header.page_scan()
-                                     ? " ran while this came: "
+                                     ? " was running while this was added: "
                                      : " was the first to use ";
   return absl::StrCat(
       name_of(first.place), does, ShortBytes(first.bytes), " of it (",
@@ -299,9 +298,9 @@ LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
       {split.before_bytes, answer.facts.header.forked()
                                ? "is inherited from the parent"
                                : "was there before tracing"},
-      {split.since_fork_bytes, "came between the fork and the first call"},
+      {split.since_fork_bytes, "was added between the fork and the first call"},
       {split.unattributed_bytes, "is unattributed"},
-      {split.pool_bytes, "lies in pools of C libraries"},
+      {split.pool_bytes, "is in pools of C libraries"},
       {split.stack_bytes, "is stacks of threads"}};
   if (answer.peak.heap != nullptr) {
     const bool all = !WasPaused(answer) && answer.facts.header.heap_native();

@@ -139,7 +139,7 @@ class AnswerWriter {
         absl::StrAppend(&text, " ", ShortBytes(part.bytes), " of it (",
                         Percent(part.bytes / split_.rss_bytes), ") ", part.is,
                         ".");
-        if (first != nullptr) absl::StrAppend(&text, " Of your lines");
+        if (first != nullptr) absl::StrAppend(&text, " Among your lines,");
       }
       if (first != nullptr) {
         absl::StrAppend(&text, " ", HoldsText(answer_, *first, name_of_));
@@ -149,7 +149,7 @@ class AnswerWriter {
     if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&
         back > 0.05 * split_.rss_bytes) {
       absl::StrAppend(
-          &text, " ", ShortBytes(back), " went back before ",
+          &text, " ", ShortBytes(back), " was released before ",
           answer_.has_no_end ? "the last record." : "the program ended.");
     }
     text_.Paragraph(text, headline);
@@ -238,7 +238,7 @@ class AnswerWriter {
               Counted(other_lines, own.empty() ? "line" : "more line"));
     }
     if (libraries.bytes >= kLeastShare * split_.rss_bytes) {
-      AddRest(libraries.bytes, "without a line of yours", "not yours");
+      AddRest(libraries.bytes, "library code only", "not yours");
     }
     text_.Line();
   }

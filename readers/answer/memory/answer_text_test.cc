@@ -30,10 +30,11 @@ TEST(AnswerTextTest, BeginsWithTheAnswer) {
   const auto answer = Read({});
   ASSERT_NE(answer, nullptr);
   AnswerTextOptions options;
-  EXPECT_THAT(AnswerText(*answer, options),
-              HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
-                        "(67 %), in numpy ones.\n40 MiB went back before the "
-                        "program ended.\n"));
+  EXPECT_THAT(
+      AnswerText(*answer, options),
+      HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
+                "(67 %), in numpy ones.\n40 MiB was released before the "
+                "program ended.\n"));
 }
 
 // On one line.
@@ -48,10 +49,11 @@ std::string TextOf(const AnswerRun& run) {
 TEST(AnswerTextTest, WhatIsStillThereAddsUp) {
   EXPECT_THAT(
       TextOf({}),
-      HasSubstr("Still there when the program ended: 20 MiB, that is 8.0 MiB "
-                "live blocks (nearly all by job.py:4); 6.0 MiB free, kept by "
-                "allocators; 2.0 MiB files and code; 3.0 MiB before tracing; "
-                "1.0 MiB tracing itself. "));
+      HasSubstr(
+          "Still resident when the program ended: 20 MiB, that is 8.0 MiB "
+          "live blocks (nearly all by job.py:4); 6.0 MiB free, kept by "
+          "allocators; 2.0 MiB files and code; 3.0 MiB before tracing; "
+          "1.0 MiB tracing itself. "));
 }
 
 // The sentence about children says it, see readers/answer/beside.
@@ -82,18 +84,17 @@ TEST(AnswerTextTest, WithoutAnEndThereIsALastRecord) {
   run.end = Footer::SIGNAL;
   EXPECT_THAT(TextOf(run), Not(HasSubstr(ends)));
   EXPECT_THAT(TextOf(run),
-              HasSubstr("Still there at the last record, 7.000 s: 20 MiB"));
+              HasSubstr("Still resident at the last record, 7.000 s: 20 MiB"));
   EXPECT_THAT(TextOf(run), Not(HasSubstr("program ended")));
   run.footer = false;
   EXPECT_THAT(TextOf(run),
-              HasSubstr("The recording ends at 6.000 s, and has no "
-                        "end: the program still ran, the "
-                        "collector was killed, or the file was "
-                        "cut. Peak 60 MiB"));
+              HasSubstr("The recording ends at 6.000 s without an end: the "
+                        "program was still running, the collector was killed, "
+                        "or the file was cut off. Peak 60 MiB"));
   EXPECT_THAT(TextOf(run),
-              HasSubstr("40 MiB went back before the last record."));
+              HasSubstr("40 MiB was released before the last record."));
   EXPECT_THAT(TextOf(run),
-              HasSubstr("Still there at the last record, 6.000 s: 20 MiB"));
+              HasSubstr("Still resident at the last record, 6.000 s: 20 MiB"));
 }
 
 // Whether the program is there says more.
@@ -108,7 +109,7 @@ TEST(AnswerTextTest, WhyThereIsNoEndIsSaidOnEachScreen) {
   header.set_pid(getpid());
   header.set_start_monotonic_ns(INT64_MAX);
   const std::string runs =
-      "The program still runs: what it did until 6.000 s is shown.\n";
+      "The program is still running; this report ends at 6.000 s.\n";
   const std::string is_over =
       "The recording ends at 6.000 s, before the program did: its collector "
       "was killed,\nor the file was cut.\n";
@@ -169,10 +170,11 @@ TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
 TEST(AnswerTextTest, APartThatIsLargerThanAnyLineComesFirst) {
   const auto answer = Read({});
   answer->peak.split.free_bytes = 45 * kMiB;
-  EXPECT_THAT(AnswerText(*answer, {}),
-              HasSubstr("\nPeak 60 MiB at 3.000 s. 45 MiB of it (75 %) is free "
-                        "memory that allocators keep.\nOf your lines job.py:3 "
-                        "holds 40 MiB of it (67 %)"));
+  EXPECT_THAT(
+      AnswerText(*answer, {}),
+      HasSubstr("\nPeak 60 MiB at 3.000 s. 45 MiB of it (75 %) is free "
+                "memory that allocators keep.\nAmong your lines, job.py:3 "
+                "holds 40 MiB of it (67 %)"));
   answer->peak.split.file_bytes = 50 * kMiB;
   EXPECT_THAT(AnswerText(*answer, {}),
               HasSubstr(" 50 MiB of it (83 %) is pages of files and code."));
@@ -349,7 +351,7 @@ TEST(AnswerTextTest, BrieflyItIsTheSentencesAndThreeLines) {
   EXPECT_EQ(printed.out.rfind("Peak 60 MiB at 3.000 s. ", 0), 0u);
   EXPECT_THAT(printed.out, HasSubstr("   40 MiB  67 %  job.py:3"));
   for (const char* const more :
-       {"RSS at the peak", "Your lines", "Still there", "pymemreport"}) {
+       {"RSS at the peak", "Your lines", "Still resident", "pymemreport"}) {
     EXPECT_THAT(printed.out, Not(HasSubstr(more)));
   }
   const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');

@@ -97,7 +97,8 @@ std::string PoolsText(const Answer& answer) {
   return absl::StrCat(
       "In pools ",
       at_end ? "at the end: " : "at the peak: ", ShortBytes(most->second),
-      " kept by ", library, ", which alone knows how much of it is in use",
+      " kept by ", library,
+      "; only that library knows how much of it is in use",
       library == "libarrow"
           ? " (pyarrow.default_memory_pool().release_unused() returns the rest)"
           : "",

@@ -71,7 +71,7 @@ TEST(KilledRunTest, TheAnswersEndIsWhenRssWasReadLast) {
   EXPECT_EQ(answer->end.split.native_bytes, 40 * kMiB);
   EXPECT_EQ(answer->end.split.free_bytes, 0);
   EXPECT_THAT(AnswerText(*answer, {}),
-              HasSubstr("Still there at 2.950 s, 0.050 s before the last "
+              HasSubstr("Still resident at 2.950 s, 0.050 s before the last "
                         "record: 44 MiB, that is 40 MiB\nlive blocks"));
 }
 

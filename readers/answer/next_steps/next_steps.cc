@@ -95,7 +95,7 @@ std::vector<NextCommand> NextSteps(const Answer& answer,
   }
   if (has_heap && WasKilled(answer)) {
     steps.Report({"heap", "--at", "end", "--stacks"},
-                 "what was alive, and who");
+                 "what was alive, and who allocated it");
   } else if (last_dump.empty() && has_heap && can_rerun && LivesOn(answer)) {
     steps.RecordDump();
   }
@@ -104,13 +104,13 @@ std::vector<NextCommand> NextSteps(const Answer& answer,
                  "RSS beside live blocks");
   }
   if (answer.has_pages && FilesAreMost(answer)) {
-    steps.Report({"resident", "--by", "mapping"}, "which files have how much");
+    steps.Report({"resident", "--by", "mapping"}, "how much each file takes");
   }
   if (has_heap && steps.has_room() && !WasKilled(answer)) {
     steps.Report({"heap", "--stacks"}, "who called these lines");
   }
   if (!has_heap && can_rerun) {
-    steps.Rerun("", "record who allocates, too");
+    steps.Rerun("", "record which lines allocate, too");
   }
   if (!steps.has_room()) return steps.Take();
   if (answer.has_pages) {
@@ -120,7 +120,7 @@ std::vector<NextCommand> NextSteps(const Answer& answer,
   } else if (has_heap) {
     steps.Report({"history"}, "live bytes over time");
   } else {
-    steps.Report({"summary"}, "what the run came to");
+    steps.Report({"summary"}, "a summary of the run");
   }
   return steps.Take();
 }

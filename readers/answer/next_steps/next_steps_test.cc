@@ -66,7 +66,8 @@ TEST(NextStepsTest, TheyFitTheCase) {
   EXPECT_THAT(StepsOf(killed), Not(HasSubstr("suspects")));
   AnswerRun without;
   without.heap = without.native = false;
-  EXPECT_THAT(StepsOf(without), HasSubstr("# record who allocates, too"));
+  EXPECT_THAT(StepsOf(without),
+              HasSubstr("# record which lines allocate, too"));
 }
 
 TEST(NextStepsTest, ADumpThatIsThereIsShown) {

@@ -48,7 +48,7 @@ TEST_F(DiffPlacesTest, OthersAreLeftOut) {
   EXPECT_THAT(Lines({"--file", "job.py"}), ElementsAre("11", "12"));
   EXPECT_THAT(Lines({"--file", "other.py"}), ElementsAre());
   EXPECT_THAT(Diff({"--file", "other.py"}).out,
-              HasSubstr("\nnothing changed at the places that are listed\n"));
+              HasSubstr("\nno listed place changed\n"));
 }
 
 TEST_F(DiffPlacesTest, ThatNoPlaceIsListedIsSaid) {

@@ -149,10 +149,11 @@ TEST(HeapHeadingsTest, SizesThatWereNotRecordedAreSaid) {
   run.builder.AddHeap({AllocEvent(20, 16, 1000, run.stack)});
   TempFile file(run.Build());
   for (const char* command : {"heap", "stats"}) {
-    EXPECT_THAT(Report({command, file.path()}).out,
-                HasSubstr("\nblocks of 0 to 127, 256 to 511 bytes were not "
-                          "recorded: no number here counts them, no standard "
-                          "error covers them\n"));
+    EXPECT_THAT(
+        Report({command, file.path()}).out,
+        HasSubstr(
+            "\nblocks of 0 to 127, 256 to 511 bytes were not recorded: neither "
+            "the numbers here nor their standard errors include them\n"));
   }
 }
 

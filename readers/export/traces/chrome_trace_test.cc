@@ -67,7 +67,7 @@ TEST(ChromeTraceTest, MarksAreInstants) {
   EXPECT_EQ(marks[0]["ts"], 250);
   EXPECT_EQ(marks[0]["s"], "t");
   EXPECT_THAT(printed.err,
-              ::testing::HasSubstr(": no call is in it: pymemrun --min-drss 0 "
+              ::testing::HasSubstr(": it has no calls: pymemrun --min-drss 0 "
                                    "or --min-call-drss records how long calls "
                                    "took\n"));
 }

@@ -199,7 +199,7 @@ void LaneDrawing::SetColors() {
   }
   const LaneLevels::Name& library = levels_.names()[LaneLevels::kLibraryCode];
   if (IsSeen(library)) {
-    AddKey(LaneChart::kLibraryColor, "library code that none of yours called",
+    AddKey(LaneChart::kLibraryColor, "library code not called by yours",
            library);
   }
 }
@@ -323,14 +323,14 @@ void LaneDrawing::SetTexts() {
   const bool by_pages = header.page_period() > 0 && !header.page_scan();
   if (chart_.has_pieces) {
     absl::StrAppend(&chart_.subtitle,
-                    "; colour: the function of yours that the thread was in");
+                    "; colour: your function that the thread was in");
   }
   if (!chart_.has_bars) return;
   absl::StrAppend(&chart_.subtitle, "\nbars: ",
-                  by_pages ? "memory that the thread's pages brought"
+                  by_pages ? "memory that the thread added, by pages"
                            : "memory that the thread allocated",
-                  "; a full one is ", HumanBytes(most_bytes_),
-                  ", a half one a quarter of it",
+                  "; a full bar is ", HumanBytes(most_bytes_),
+                  "; height grows with the square root",
                   chart_.has_pieces ? "" : "; colour: your function");
 }
 

@@ -116,7 +116,7 @@ class SqlQuery::Database {
     if (sqlite3_stmt_isexplain(statement_) != 0) return Failed(SQLITE_AUTH);
     if (absl::StripAsciiWhitespace(rest).empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "SQL: expected one statement, found more behind it");
+        "SQL: expected one statement, found more after it");
   }
 
   absl::Status Failed(int code) const {

@@ -88,8 +88,8 @@ TEST(CCallsTest, WhatHasNoEndsIsSaid) {
       const Printed printed = run.Call('a', 0).Report({command});
       EXPECT_EQ(printed.code, 2);
       EXPECT_EQ(printed.err,
-                "pymemreport: run.pb: --events left out what calls begin or "
-                "end with; record the run with --events call,return or without "
+                "pymemreport: run.pb: --events left out calls or returns; "
+                "record the run with --events call,return or without "
                 "--events\n");
     }
   }

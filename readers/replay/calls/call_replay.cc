@@ -79,7 +79,7 @@ std::string CallReplay::WhyNone() const {
       "record the run with pymemrun --min-call-drss 4096";
   if (calls_off_) return absl::StrCat("has no calls; ", kHowTo);
   if (min_bytes_ > 0) {
-    return absl::StrCat("no call is in the file in which RSS changed by ",
+    return absl::StrCat("the file has no call in which RSS changed by ",
                         HumanBytes(min_bytes_), " or more");
   }
   if (pairing_.pairs_rows()) {
@@ -88,13 +88,13 @@ std::string CallReplay::WhyNone() const {
   }
   if (pairing_.has_greenlets()) {
     return absl::StrCat(
-        "the program has greenlets, which rows do not tell apart; ", kHowTo);
+        "the program has greenlets, which rows do not distinguish; ", kHowTo);
   }
   if (lacks_kinds_) {
-    return "--events left out what calls begin or end with; record the run "
+    return "--events left out calls or returns; record the run "
            "with --events call,return or without --events";
   }
-  return absl::StrCat("the run does not know which CALL a RETURN ended; ",
+  return absl::StrCat("the run does not say which CALL each RETURN ended; ",
                       kHowTo, ", or with --min-drss 0 for all calls");
 }
 

@@ -69,15 +69,15 @@ TEST(PeaksReportTest, WhereNoCallIsKnownItSaysWhatToRecord) {
     CallRun run(0, filters);
     const Printed printed = run.Return('a', 1000).Report({command});
     EXPECT_EQ(printed.code, 2);
-    EXPECT_EQ(printed.err,
-              "pymemreport: run.pb: the run does not know which CALL a RETURN "
-              "ended; record the run with pymemrun --min-call-drss 4096, or "
-              "with --min-drss 0 for all calls\n");
-    CallRun by_growth(100);
     EXPECT_EQ(
-        by_growth.Return('a', 1000).Report({command}).err,
-        "pymemreport: run.pb: no call is in the file in which RSS changed "
-        "by 100.0 KiB or more\n");
+        printed.err,
+        "pymemreport: run.pb: the run does not say which CALL each RETURN "
+        "ended; record the run with pymemrun --min-call-drss 4096, or "
+        "with --min-drss 0 for all calls\n");
+    CallRun by_growth(100);
+    EXPECT_EQ(by_growth.Return('a', 1000).Report({command}).err,
+              "pymemreport: run.pb: the file has no call in which RSS changed "
+              "by 100.0 KiB or more\n");
   }
 }
 

@@ -71,7 +71,8 @@ std::string MemoryText(const CounterReplay& replay) {
   }
   const double hwm = static_cast<double>(replay.hwm_bytes());
   if (hwm > rss.most().value * kHwmShare) {
-    absl::StrAppend(&text, "; between two samples RSS was ", ShortBytes(hwm));
+    absl::StrAppend(&text, "; between two samples RSS reached ",
+                    ShortBytes(hwm));
   }
   return absl::StrCat(text, ".");
 }
@@ -85,14 +86,14 @@ std::string CpuText(const CounterReplay& replay) {
       static_cast<double>(user.last().time_us - user.first().time_us) * 1e-6;
   if (took <= 0) return "";
   return absl::StrFormat(
-      "It used %.2f s of CPU in %.2f s, which is %s of one: %.2f s by the "
+      "It used %.2f s of CPU time in %.2f s, %s of one CPU: %.2f s by the "
       "program's code, %.2f s by the kernel.",
       used, took, Percent(used / took), user.Growth(), system.Growth());
 }
 
 std::string GcText(const CounterReplay& replay) {
   if (!replay.knows_gc_runs()) {
-    return "Runs of the cycle collector are not recorded of this Python.";
+    return "Runs of the cycle collector are not recorded for this Python.";
   }
   const std::vector<GcRun>& runs = replay.gc_runs();
   if (runs.empty()) {
@@ -112,7 +113,7 @@ std::string GcText(const CounterReplay& replay) {
   const double share =
       stood_us / std::max(1.0, static_cast<double>(replay.long_us()));
   return absl::StrFormat(
-      "The cycle collector ran %s: the program stood still for %s in all "
+      "The cycle collector ran %s and paused the program for %s in all "
       "(%s), at worst for %s at %s (generation %d). It freed %s.",
       Counted(runs.size(), "time"), Milliseconds(Whole(stood_us)),
       Percent(share), Milliseconds(took(*worst)),
@@ -148,7 +149,7 @@ std::string SamplesText(const CounterReplay& replay) {
   if (replay.refused() != 0) {
     absl::StrAppend(&text, text.empty() ? "" : " ",
                     Counted(replay.refused(), "value"),
-                    " of further names found no room.");
+                    " of further names did not fit.");
   }
   return text;
 }

@@ -240,7 +240,7 @@ TEST(GilReportTest, NoWaitingReadsAsGoodNews) {
   GilRun alone;
   alone.Add(At(0, 1, GIL_TAKEN)).Add(WithHold(At(100, 1, GIL_STATE), 0));
   EXPECT_THAT(GilReport(alone.Build(), {}).out,
-              HasSubstr("One thread ran Python: nobody waits for the GIL."));
+              HasSubstr("One thread ran Python: no thread waits for the GIL."));
 }
 
 TEST(GilReportTest, MoreHoldsThanAreRememberedAreSeveralThreads) {

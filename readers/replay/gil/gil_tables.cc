@@ -260,7 +260,7 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
        [=](const auto& of) {
          return SecondsCell(of.second.longest_ns, format);
        }},
-      {"others_stood_s", "others stand s",
+      {"others_stood_s", "others paused s",
        [=](const auto& of) { return SecondsCell(of.second.stood_ns, format); }},
       {"line", "line", CellLook::kName,
        [&](const auto& of) {

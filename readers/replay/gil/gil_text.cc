@@ -119,9 +119,9 @@ std::string WhoLetsGo(const GilReplay& replay) {
       places.begin(), places.end(),
       [&](const auto& a, const auto& b) { return ns_of(a) < ns_of(b); });
   if (most == places.end() || ns_of(*most) == 0) return "";
-  return absl::StrCat("; most of that ",
+  return absl::StrCat("; for most of that time ",
                       TerminalText(GilPlaceText(replay, most->first)),
-                      " keeps them");
+                      " holds them");
 }
 
 // The pauses of all threads. Empty: there were none.
@@ -157,8 +157,7 @@ std::string LockSentence(const GilReplay& replay, ThreadFilter* keep) {
   const std::string first =
       waiters.threads == 0
           ? absl::StrCat(
-                "Nobody is held up by the interpreter's locks (it has no "
-                "GIL): ",
+                "The interpreter's locks (it has no GIL) delay no thread: ",
                 Counted(all.threads,
                         all.threads == 1 ? "thread waits" : "thread",
                         "threads wait"),
@@ -185,7 +184,7 @@ std::string WhoHolds(const GilReplay& replay) {
   const auto place = std::max_element(places.begin(), places.end(), less);
   if (place != places.end()) {
     return absl::StrCat(TerminalText(GilPlaceText(replay, place->first)),
-                        " holds it longest meanwhile");
+                        " holds it longest during these waits");
   }
   absl::flat_hash_map<uint32_t, uint64_t> holders;
   for (const auto& [pair, ns] : replay.blocked_ns()) {
@@ -195,9 +194,10 @@ std::string WhoHolds(const GilReplay& replay) {
     }
   }
   const auto holder = std::max_element(holders.begin(), holders.end(), less);
-  if (holder == holders.end()) return "it is being handed over meanwhile";
+  if (holder == holders.end())
+    return "it is being handed over during these waits";
   return absl::StrCat(NameOf(replay, holder->first),
-                      " holds it longest meanwhile");
+                      " holds it longest during these waits");
 }
 
 // From the first event to the end.
@@ -236,8 +236,8 @@ const char* VerbOf(const GilWait& wait) {
       return "waited for a lock for";
     case GilWaitKind::kStop:
       return wait.holder == GilReplay::kHandover
-                 ? "waited until all others stood still for"
-                 : "stood still for";
+                 ? "waited for all other threads to stop, for"
+                 : "was stopped for";
     default:
       return "waited";
   }
@@ -248,11 +248,11 @@ std::string HolderText(const GilReplay& replay, const GilWait& wait) {
   const std::string who = is_known ? NameOf(replay, wait.holder) : "";
   switch (wait.kind) {
     case GilWaitKind::kLock:
-      return is_known ? absl::StrCat(", let go by ", who) : "";
+      return is_known ? absl::StrCat(", released by ", who) : "";
     case GilWaitKind::kStop:
-      return is_known ? absl::StrCat(", stopped by ", who) : "";
+      return is_known ? absl::StrCat(", by ", who) : "";
     default:
-      return is_known ? absl::StrCat(" for ", who) : ", nobody held it";
+      return is_known ? absl::StrCat(" for ", who) : ", no thread held it";
   }
 }
 
@@ -270,15 +270,15 @@ std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
       absl::StrCat("It is held ", GilPercent(HeldOfPart(replay)), " of ",
                    PartText(replay), ".\n");
   if (all.threads == 1 && waiters.threads == 0) {
-    return absl::StrCat("One thread ran Python: nobody waits for the GIL. ",
+    return absl::StrCat("One thread ran Python: no thread waits for the GIL. ",
                         rest);
   }
   if (waiters.threads == 0) {
     const uint64_t without = all.total_ns - all.held_ns - all.waited_ns;
-    return absl::StrCat("Nobody is held up by the GIL: ", all.threads,
+    return absl::StrCat("The GIL delays no thread: ", all.threads,
                         " threads wait ", GilPercent(all.Share(all.waited_ns)),
                         " of their time for it, ", LongestGilWait(replay),
-                        " at most, and are without it ",
+                        " at most, and do not need it ",
                         GilPercent(all.Share(without)), ". ", rest);
   }
   return absl::StrCat(WhoIsHeldUp(replay, waiters, "the GIL"), "; ",
@@ -310,12 +310,12 @@ std::string GilNotes(const GilReplay& replay) {
   std::string text;
   if (replay.gils() > 1) {
     absl::StrAppend(&text, replay.gils(),
-                    " interpreters have a GIL each: a thread's times are the "
-                    "sums.\n");
+                    " interpreters have a GIL each: a thread's times are "
+                    "summed over them.\n");
   }
   if (replay.lost() > 0) {
     absl::StrAppend(&text, Counted(replay.lost(), "GIL event"),
-                    " found no room: times around them are not exact.\n");
+                    " lost: times around them are not exact.\n");
   }
   return text;
 }

@@ -45,8 +45,8 @@ TEST(LockReportTest, TheSentenceNamesWhatKeepsLocksAndWhatStopsAll) {
                       "app.py:50."));
   EXPECT_THAT(text,
               HasSubstr("worker#12 waited for a lock for 40.0 ms at 0.010 "
-                        "s, let go by MainThread#11"));
-  EXPECT_THAT(text, HasSubstr("18.0 ms at 0.062 s, stopped by MainThread#11"));
+                        "s, released by MainThread#11"));
+  EXPECT_THAT(text, HasSubstr("18.0 ms at 0.062 s, by MainThread#11"));
   EXPECT_THAT(text, Not(HasSubstr("holds the GIL")));
 }
 
@@ -119,8 +119,8 @@ TEST(LockReportTest, NoWaitingReadsAsGoodNews) {
               HasSubstr("has no GIL, and no thread waited for its locks."));
   run.Add(At(0, 1, GIL_LOCK_WAITING)).Add(At(1, 1, GIL_LOCK_TAKEN));
   EXPECT_THAT(ReportOf(run.Build(), {"gil"}).out,
-              HasSubstr("Nobody is held up by the interpreter's locks (it has "
-                        "no GIL): 1 thread waits"));
+              HasSubstr("The interpreter's locks (it has no GIL) delay no "
+                        "thread: 1 thread waits"));
 }
 
 }  // namespace

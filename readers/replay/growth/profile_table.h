@@ -33,10 +33,11 @@ enum class Attribution {
 };
 // For headings.
 inline constexpr absl::string_view kObservedMeaning =
-    "growth, shrinkage: what events of a thread saw, whoever caused it";
+    "growth, shrinkage: changes of RSS seen at a thread's events, whoever "
+    "caused them";
 inline constexpr absl::string_view kCausedMeaning =
-    "growth: pages that a thread brought, shrinkage: those that its calls gave "
-    "back";
+    "growth: pages that a thread added, shrinkage: pages that its calls "
+    "released";
 // The row for what no thread or place has, with kObserved. See kUnattributed.
 inline constexpr absl::string_view kInNoRow = "in no logged row";
 

@@ -132,11 +132,9 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
     EXPECT_THAT(text, Not(HasSubstr(" at least "))) << command;
     EXPECT_THAT(text, Not(HasSubstr(">= "))) << command;
   }
-  EXPECT_THAT(
-      ShownCounts(1000, {"heap"}),
-      HasSubstr(
-          "\nsmall blocks may be missed: most often less than 2.9 KiB of a "
-          "line's\n"));
+  EXPECT_THAT(ShownCounts(1000, {"heap"}),
+              HasSubstr("\na line may hold up to 2.9 KiB more in small blocks "
+                        "that were not sampled (95 %)\n"));
   EXPECT_THAT(ShownCounts(1000, {"flame"}), HasSubstr(" in about "));
   for (const char* command : {"heap", "snapshot", "flame"}) {
     EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(" about ")));

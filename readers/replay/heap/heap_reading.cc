@@ -93,7 +93,7 @@ std::string MeaningText(const HeapMoments& replay) {
   const bool has_pages = header.page_period() != 0 || header.page_scan();
   return absl::StrCat("bytes are what lines asked for",
                       has_pages
-                          ? "; pymemreport resident tells what took up RSS\n"
+                          ? "; pymemreport resident shows what took up RSS\n"
                           : ", resident or not\n");
 }
 

@@ -140,15 +140,15 @@ std::string NotRecordedText(const HeapRates& rates) {
   }
   if (sizes.empty()) return "";
   return absl::StrCat("blocks of ", sizes,
-                      " bytes were not recorded: no number here counts them, "
-                      "no standard error covers them\n");
+                      " bytes were not recorded: neither the numbers here nor "
+                      "their standard errors include them\n");
 }
 
 // What a place may hold beyond its standard error: blocks without a sample.
 std::string UnseenText(const HeapUnseen& unseen) {
   if (unseen.count == 0 || std::isinf(unseen.count)) return "";
-  return absl::StrCat("small blocks may be missed: most often less than ",
-                      HumanBytes(unseen.bytes), " of a line's\n");
+  return absl::StrCat("a line may hold up to ", HumanBytes(unseen.bytes),
+                      " more in small blocks that were not sampled (95 %)\n");
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ std::string HeapHeading(const HeapReplay& replay) {
   }
   if (model.not_kept() > 0) {
     absl::StrAppend(&text, Counted(model.not_kept(), "block"),
-                    " found no room\n");
+                    " did not fit\n");
   }
   return text;
 }

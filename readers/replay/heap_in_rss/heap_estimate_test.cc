@@ -166,12 +166,14 @@ TEST(ScannedPagesTest, WhatCameAfterTheScanFillsBlocks) {
 TEST(ScannedPagesTest, AreToldByOneLineAboveTheTable) {
   TempFile file(ScannedRun()), python(ScannedRun(/*native=*/false));
   const std::string text = Report({"resident", file.path()}).out;
-  EXPECT_THAT(text,
-              HasSubstr("; pages by scan: who allocated, not who touched\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "; pages by scan: charged by allocation, not by first touch\n"));
   EXPECT_THAT(Report({"resident", python.path()}).out,
               HasSubstr("C code's blocks were not recorded"));
   EXPECT_THAT(Report({"summary", file.path()}).out,
-              HasSubstr("by scan: who allocated, not who touched"));
+              HasSubstr("by scan: charged by allocation, not by first touch"));
   EXPECT_THAT(Report({"timeline", file.path()}).out,
               HasSubstr("(pages by scan)"));
 }

@@ -79,7 +79,7 @@ std::string ReservedText(const HeapMoments& replay) {
   const std::string size = SizeText(replay);
   if (size.empty()) return "";
   return absl::StrCat("reserved by C code: ", size,
-                      "; the stacks here do not show it\n");
+                      "; the stacks here do not include it\n");
 }
 
 }  // namespace pymemrun

@@ -192,11 +192,11 @@ TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
   EXPECT_THAT(json, Not(HasSubstr("mmap")));
   EXPECT_THAT(Of({"snapshot"}),
               HasSubstr("\nreserved by C code: 768.0 MiB in 2 "
-                        "mappings; the stacks here do not show it\n"));
+                        "mappings; the stacks here do not include it\n"));
   const std::string flame = Of({"flame"});
   EXPECT_THAT(flame, Not(HasSubstr("/job.py:6")));
   EXPECT_THAT(flame, HasSubstr("; reserved by C code: 768.0 MiB in 2 "
-                               "mappings; the stacks here do not show it"));
+                               "mappings; the stacks here do not include it"));
   EXPECT_EQ(Of({"export", "--format", "collapsed"}), "load (/job.py:5) 8000\n");
   EXPECT_THAT(Of({"export", "--format", "speedscope"}),
               HasSubstr("\"endValue\":8000"));

@@ -243,8 +243,9 @@ TEST(PoolPagesTest, TheFirstScreenNamesWhoKeepsThem) {
   EXPECT_THAT(text, HasSubstr("\n  pools of C libraries         40 MiB"));
   EXPECT_THAT(text, HasSubstr("  job.py:6  [libpool]"));
   const TempFile scanned(PoolRun{.scan = true}.Build());
-  EXPECT_THAT(Report({scanned.path()}).out,
-              HasSubstr("job.py:6 ran while this came: 40 MiB of it"));
+  EXPECT_THAT(
+      Report({scanned.path()}).out,
+      HasSubstr("job.py:6 was running while this was added: 40 MiB of it"));
 }
 
 TEST(PoolPagesTest, TheTableOfResidentMemoryChargesTheSame) {

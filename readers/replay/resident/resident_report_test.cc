@@ -115,18 +115,17 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   EXPECT_THAT(
       out,
       StartsWith(
-          "RSS 244.0 KiB at exit, 0.600 s; bytes stand where a page was first "
-          "touched\nresident without an owner: 4.0 KiB of "
+          "RSS 244.0 KiB at exit, 0.600 s; bytes are charged to the line that "
+          "first touched the page\nresident without an owner: 4.0 KiB of "
           "<anonymous>\n"));
   EXPECT_THAT(Resident({}, {}),
               HasSubstr("RSS 400.0 KiB at the peak of RSS, 0.150 s; "));
   EXPECT_THAT(Resident({}, {}), Not(HasSubstr("estimated")));
   PageEventsRun sampled;
   sampled.weight = 4;
-  EXPECT_THAT(
-      Resident(sampled, {}),
-      HasSubstr("\nestimated: not every page fault was recorded; one standard "
-                "error stands beside the bytes\n"));
+  EXPECT_THAT(Resident(sampled, {}),
+              HasSubstr("\nestimated: not every page fault was recorded; one "
+                        "standard error is shown beside the bytes\n"));
   EXPECT_THAT(Resident(sampled, {"--csv", "--at", "exit"}),
               HasSubstr(",inferred_bytes,error_bytes\r\n"));
   PageEventsRun inferred;
@@ -134,8 +133,8 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   EXPECT_THAT(
       Resident(inferred, {}),
       HasSubstr("\ninferred: in bursts, some pages, chosen at random, are "
-                "traced with their own stack; the rest take their thread's "
-                "nearest one\n"));
+                "traced with their own stack; the other pages take their "
+                "thread's nearest stack\n"));
 }
 
 // Known of line 1, five and four inferred pages, known of line 2. Then ten more

@@ -312,12 +312,12 @@ std::string EstimatedText(const Header& header, bool sampled) {
   if (header.page_period() > 1) {
     absl::StrAppend(&text,
                     "inferred: in bursts, some pages, chosen at random, are "
-                    "traced with their own stack; the rest take their thread's "
-                    "nearest one\n");
+                    "traced with their own stack; the other pages take their "
+                    "thread's nearest stack\n");
   }
   if (sampled) {
     absl::StrAppend(&text, "estimated: ", SampledText(header),
-                    "; one standard error stands beside the bytes\n");
+                    "; one standard error is shown beside the bytes\n");
   }
   return text;
 }
@@ -328,8 +328,9 @@ std::string ResidentHeading(const ResidentReplay& replay,
   std::string text = absl::StrCat(
       "RSS ", HumanBytes(static_cast<double>(model.RssBytes())), " at ", moment,
       "; ",
-      replay.by_scan() ? "pages by scan: who allocated, not who touched"
-                       : "bytes stand where a page was first touched",
+      replay.by_scan()
+          ? "pages by scan: charged by allocation, not by first touch"
+          : "bytes are charged to the line that first touched the page",
       "\n");
   absl::StrAppend(&text, EstimatedText(replay.header(), model.sampled()));
   if (replay.lost_samples() > 0) {
@@ -338,7 +339,7 @@ std::string ResidentHeading(const ResidentReplay& replay,
   }
   if (model.not_kept() > 0) {
     absl::StrAppend(&text, Counted(model.not_kept(), "page"),
-                    " found no room: they are unattributed\n");
+                    " did not fit: they are unattributed\n");
   }
   const std::string unowned = replay.by_scan() ? "" : UnownedText(replay);
   if (!unowned.empty()) {

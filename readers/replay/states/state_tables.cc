@@ -199,25 +199,25 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
 std::string StateNotes(const StateReplay& replay) {
   std::string text;
   if (!replay.has_switches()) {
-    absl::StrAppend(&text,
-                    "By schedstat, each 100 ms: what a sleep was for is not "
-                    "known (",
-                    TerminalText(replay.reason()), ").\n");
+    absl::StrAppend(
+        &text,
+        "From schedstat, every 100 ms: the reason for a sleep is not known (",
+        TerminalText(replay.reason()), ").\n");
   }
   if (replay.cannot_look()) {
     absl::StrAppend(&text,
-                    "Nobody may ask what this program sleeps for: other has "
-                    "all sleeps but those for the GIL.\n");
+                    "pymemrun may not see why this program sleeps: other "
+                    "includes all sleeps except those for the GIL.\n");
   }
   if (!replay.has_gil()) {
     absl::StrAppend(&text,
-                    "Waits for the GIL count as lock or, short ones, as other: "
-                    "--trace gil,states tells them apart.\n");
+                    "Waits for the GIL count as lock, short waits as other; "
+                    "--trace gil,states separates them.\n");
   }
   if (replay.lost() > 0) {
     absl::StrAppend(
         &text, Counted(replay.lost(), "context switch", "context switches"),
-        " found no room: times are not exact.\n");
+        " lost: times are not exact.\n");
   }
   return text;
 }

@@ -203,8 +203,8 @@ TEST(StatesReportTest, CountsOfTheSchedulerStandInForSwitches) {
   EXPECT_DOUBLE_EQ(worker["total_s"], 0.040);
   EXPECT_DOUBLE_EQ(worker["other_s"], 0.020);
   EXPECT_THAT(StatesReport(file).out,
-              HasSubstr("By schedstat, each 100 ms: what a sleep was for is "
-                        "not known (perf_event_open: refused)."));
+              HasSubstr("From schedstat, every 100 ms: the reason for a sleep "
+                        "is not known (perf_event_open: refused)."));
 }
 
 TEST(StatesReportTest, WhatWasLostOrRefusedIsSaid) {
@@ -212,7 +212,7 @@ TEST(StatesReportTest, WhatWasLostOrRefusedIsSaid) {
   run.Step(0, 1, STATE_RUNS).Step(1, 1, STATE_SLEEPS).Lost(1234).CannotLook();
   const std::string file = run.Build();
   const Printed printed = StatesReport(file);
-  EXPECT_THAT(printed.out, HasSubstr("1,234 context switches found no room"));
+  EXPECT_THAT(printed.out, HasSubstr("1,234 context switches lost"));
   EXPECT_THAT(printed.out, HasSubstr("Nobody may ask"));
   EXPECT_TRUE(RowsOf(file)["MainThread#11"]["lock_s"].is_null());
 }

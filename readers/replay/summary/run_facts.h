@@ -165,7 +165,8 @@ class RunFacts : public FactKeeper {
   HeapCounts heap_;   // of the stream
 };
 
-// How the program ended: "exit 0", "signal 9", "killed", "no end in the file".
+// How the program ended: "exit 0", "signal 9", "killed", "still running or
+// killed".
 std::string EndText(const RunFacts& facts);
 
 // The kinds of recorded events. `has_pages`: it is known which pages were

@@ -26,9 +26,10 @@ std::string DescribeEnd(const RunFacts& facts) {
     case Footer::SIGNAL:
       return absl::StrCat("killed by signal ", status);
     case Footer::EXEC:
-      return "became another program (exec); --follow all records Pythons";
+      return "called exec; --follow all records the new program if it runs "
+             "Python";
     case Footer::KILLED_OR_EXITED:
-      return "killed, or left without running exit handlers";
+      return "killed, or ended without running exit handlers";
     default:
       return "unknown";
   }
@@ -208,7 +209,7 @@ std::string DescribeClock(const RunFacts& facts) {
   std::string text =
       facts.header.clock() == TSC
           ? "CPU's counter, calibrated against CLOCK_MONOTONIC"
-          : "CLOCK_MONOTONIC: the CPU's counter is not to be trusted here";
+          : "CLOCK_MONOTONIC: the CPU's counter is not reliable here";
   if (facts.footer.has_value() && facts.footer->clock_steps_back() > 0) {
     absl::StrAppend(&text, "; below the row before at ",
                     Grouped(facts.footer->clock_steps_back()),
@@ -252,7 +253,7 @@ std::string DescribeTracingItself(const RunFacts& facts) {
 
 std::string DescribePages(const RunFacts& facts) {
   if (facts.header.page_scan()) {
-    return "by scan: who allocated, not who touched";
+    return "by scan: charged by allocation, not by first touch";
   }
   const RunFacts::PageCounts pages = facts.Pages();
   std::string text = Grouped(pages.events);

@@ -127,8 +127,8 @@ TEST_F(RunFactsTest, TheClockSaysWhenItWentBack) {
   footer.set_worst_clock_step_back_ns(56);
   facts_.OnFooter(footer);
   EXPECT_EQ(Fact("clock"),
-            "CLOCK_MONOTONIC: the CPU's counter is not to be trusted "
-            "here; below the row before at 1,234 rows, by at most 56 ns");
+            "CLOCK_MONOTONIC: the CPU's counter is not reliable here; below "
+            "the row before at 1,234 rows, by at most 56 ns");
 }
 
 TEST_F(RunFactsTest, AVerifiedRunSaysSo) {

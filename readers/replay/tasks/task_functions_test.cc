@@ -35,7 +35,7 @@ std::string Handlers(TaskAction end) {
 TEST(TaskFunctionsTest, SmallTasksOfOneFunctionAreAdded) {
   EXPECT_THAT(
       TaskReport(Handlers(TASK_WAITS), {}).out,
-      HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
+      HasSubstr("10 tasks of work allocated 10.0 MiB of what is alive"));
 }
 
 // Tasks that are done are not kept.
@@ -53,9 +53,9 @@ TEST(TaskFunctionsTest, FunctionsAddUpTasksThatAreDone) {
   EXPECT_EQ(rows[1]["live_bytes"], 2 << 20);
   const std::string text = TaskReport(run, {"--by", "function"}).out;
   EXPECT_THAT(text, HasSubstr("11 tasks ran 11 steps"));
-  EXPECT_THAT(text, HasSubstr("10 ended by an exception"));
+  EXPECT_THAT(text, HasSubstr("10 ended with an exception"));
   EXPECT_THAT(
-      text, HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
+      text, HasSubstr("10 tasks of work allocated 10.0 MiB of what is alive"));
 }
 
 }  // namespace

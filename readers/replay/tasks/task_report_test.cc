@@ -113,7 +113,7 @@ TEST(TaskReportTest, HowTasksEndedIsCounted) {
   EXPECT_EQ(all[0]["raised"], 1);
   EXPECT_EQ(all[0]["cancelled"], 1);
   EXPECT_THAT(TaskReport(both, {}).out,
-              HasSubstr("none is left.\n1 ended by an exception, 1 was "
+              HasSubstr("none is left.\n1 ended with an exception, 1 was "
                         "cancelled.\n"));
   const Printed cancelled =
       TaskReport(ended({TASK_CANCELLED, TASK_CANCELLED}), {});
@@ -291,7 +291,7 @@ TEST(TaskReportTest, WhatRssDidIsNoTasksWhereBlocksAreKnown) {
     EXPECT_THAT(TaskReport(built, {"--sort", "grown"}).out, HasSubstr("-25"));
     EXPECT_EQ(Rows(built, {})[0]["grown_bytes"], -(25 << 20));
     if (!is_known) continue;
-    EXPECT_THAT(text, HasSubstr("Of what Task-1 work allocated 28.0 MiB are"));
+    EXPECT_THAT(text, HasSubstr("Task-1 work allocated 28.0 MiB of what is"));
     EXPECT_THAT(text, HasSubstr("28.0 MiB   28.0 MiB"));
   }
 }
@@ -314,7 +314,7 @@ TEST(TaskReportTest, StepsThatFoundNoRoomAreSaid) {
   record.mutable_task_recording()->set_lost(3);
   run.builder().AddRecord(record);
   EXPECT_THAT(TaskReport(run.Build(), {}).out,
-              HasSubstr("3 steps found no room: sums are too low."));
+              HasSubstr("3 steps lost: sums are too low."));
 }
 
 // Of a hostile file: numbers of tasks and definitions without sense.

@@ -37,7 +37,7 @@ std::string HeldLongest(const TaskReplay& replay, const TaskStep& step) {
   }
   if (step.others > 0) {
     absl::StrAppend(&text, "; ", Counted(step.others, "other task"),
-                    step.others == 1 ? " was" : " were", " there meanwhile");
+                    step.others == 1 ? " was" : " were", " alive at that time");
   }
   return text + ".\n";
 }
@@ -50,8 +50,8 @@ std::string ErrorText(const TaskReplay& replay, const TaskBytes& live) {
 
 std::string AliveAt(const TaskReplay& replay, const std::string& who,
                     const TaskBytes& live, const std::string& moment) {
-  return absl::StrCat("Of what ", who, " allocated ", HumanBytes(live.bytes),
-                      ErrorText(replay, live), " are alive at ", moment);
+  return absl::StrCat(who, " allocated ", HumanBytes(live.bytes),
+                      ErrorText(replay, live), " of what is alive at ", moment);
 }
 
 std::string TogetherText(const TaskReplay& replay, const TaskRow& function,
@@ -97,11 +97,12 @@ bool HasMostAlive(const TaskRowList& rows, uint32_t task) {
   return most != nullptr && most->of.sums.most_grown_task == task;
 }
 
-// "1 ended by an exception, 2 were cancelled.", where there are such.
+// "1 ended with an exception, 2 were cancelled.", where there are such.
 std::string Ends(const TaskSums& all) {
   std::vector<std::string> ends;
   if (all.raised > 0) {
-    ends.push_back(absl::StrCat(Grouped(all.raised), " ended by an exception"));
+    ends.push_back(
+        absl::StrCat(Grouped(all.raised), " ended with an exception"));
   }
   if (all.cancelled > 0) {
     ends.push_back(absl::StrCat(Grouped(all.cancelled),
@@ -138,7 +139,7 @@ std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
   if (!moment.empty()) absl::StrAppend(&text, MostAlive(replay, rows, moment));
   if (replay.lost() > 0) {
     absl::StrAppend(&text, Counted(replay.lost(), "step"),
-                    " found no room: sums are too low.\n");
+                    " lost: sums are too low.\n");
   }
   return text;
 }

@@ -221,16 +221,16 @@ std::string ThreadHeading(const ThreadFacts& facts) {
                       "\n");
     }
   } else {
-    text = absl::StrCat(facts.replay->header().page_scan()
-                            ? "pages were scanned: nobody saw who brought them"
-                            : "no page faults were recorded (--trace pages)",
-                        "; the live heap alone tells threads apart\n");
+    text = absl::StrCat(
+        facts.replay->header().page_scan()
+            ? "pages were scanned: the thread that added each page is not known"
+            : "no page faults were recorded (--trace pages)",
+        "; only the live heap is known by thread\n");
   }
   if (facts.heap != nullptr) {
-    absl::StrAppend(&text,
-                    "live heap: what it allocated and nobody had freed "
-                    "at ",
-                    MomentText(*facts.heap, 0), "\n");
+    absl::StrAppend(
+        &text, "live heap: what the thread allocated and was not yet freed at ",
+        MomentText(*facts.heap, 0), "\n");
   }
   return text;
 }

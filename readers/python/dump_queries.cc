@@ -142,9 +142,9 @@ py::object WhatIfObject(const DumpedObject& self, const py::object& run) {
 }
 
 constexpr char kWhatIfDoc[] =
-    " would go: how much of the heap, and how much of RSS would return. A "
-    "WhatIf, whose fields are the columns of `pymemobj what-if`. `run` is the "
-    "run file; None: the one beside the dump. What is not known is None, and "
+    " would be freed: how much the heap and RSS would shrink. A WhatIf, whose "
+    "fields are the columns of `pymemobj what-if`. `run` is the "
+    "run file; None: the one beside the dump. Unknown fields are None; "
     "heap_not_known or rss_not_known says why.";
 
 }  // namespace
@@ -185,7 +185,7 @@ void DefineRelation(py::class_<ObjectDump>* dump) {
       py::arg("sql"), py::arg("engine") = py::none(),
       "Answers a SELECT of SQLite over nodes, edges, dominators and types, as "
       "`pymemobj query` does: named tuples. `engine` is \"sqlite\" or None. "
-      "Raises ValueError where the SELECT is wrong.");
+      "Raises ValueError if the SELECT is wrong.");
   dump->def(
       "relation",
       [](const ObjectDump& self, const TextArgument& name) {
@@ -333,17 +333,19 @@ std::vector<NodeId> ReachedFrom(const DumpedObject& object,
 }
 
 void DefineWalks(py::class_<DumpedObject>* object) {
-  object->def("iter_recursive_refs", &IterReached,
-              py::arg(kExcluding) = py::none(),
-              "It and all objects that it refers to, directly or not, the "
-              "nearest first. Without types, weak references and what only "
-              "`excluding` leads to, which has addresses or objects.");
+  object->def(
+      "iter_recursive_refs", &IterReached, py::arg(kExcluding) = py::none(),
+      "The object and all objects that it refers to, directly or not, the "
+      "nearest first. Leaves out types, weak references, and objects reached "
+      "only through `excluding` (addresses or objects).");
   object->def("compute_total_size", &TotalSize,
               py::arg(kExcluding) = py::none(),
-              "The bytes of all that iter_recursive_refs() gives, also of what "
-              "others refer to: `retained` is what would go with it.");
+              "The bytes of all objects of iter_recursive_refs(), including "
+              "those that others refer to, too; `retained` counts only what "
+              "would be freed with it.");
   object->def("all", &AllOf, py::arg("type"), py::arg(kExcluding) = py::none(),
-              "Objects of a type among these, those that retain most first.");
+              "Objects of a type among those of iter_recursive_refs(), those "
+              "that retain most first.");
 }
 
 }  // namespace pymemrun

@@ -46,16 +46,17 @@ void DefineNumber(RunClass* run, const char* name, Get get, const char* doc) {
 void DefineProgram(RunClass* run) {
   DefineNumber(run, "pid", &Header::pid, "The process id.");
   DefineNumber(run, "parent_pid", &Header::parent_pid,
-               "The process id of its parent.");
+               "The process id of the parent process.");
   run->def_property_readonly("argv", &RunObject::Argv,
                              "sys.orig_argv; empty with --no-argv.");
   DefineText(run, "script", &Header::script,
-             "What was run, in short; empty with --no-argv.");
+             "The script or command in short; empty with --no-argv.");
   DefineText(run, "python", &Header::python, "The path of the interpreter.");
   DefineText(run, "python_version", &Header::python_version,
              "Its sys.version.");
   DefineText(run, "host", &Header::host, "The machine's name.");
-  DefineText(run, "cwd", &Header::cwd, "The folder that it began in.");
+  DefineText(run, "cwd", &Header::cwd,
+             "The folder that the program was started in.");
   DefineText(run, "kernel", &Header::kernel, "The kernel's release.");
   DefineText(run, "tool_version", &Header::tool_version,
              "The version of pymemrun that wrote the file.");
@@ -75,32 +76,32 @@ void DefineSettings(RunClass* run) {
   DefineText(
       run, "rss_source",
       [](const Header& h) { return RssSourceName(h.rss_source()); },
-      "Where RSS came from at first: faults, hints, rusage, statm.");
+      "The first source of RSS values: faults, hints, rusage, statm.");
   DefineNumber(
       run, "min_drss_bytes",
       [](const Header& h) { return h.filters().min_drss_bytes(); },
-      "The change of RSS from which on a call was logged; 0: all.");
+      "The least change of RSS for which a call was logged; 0: all calls.");
   run->def_property_readonly("heap", &RunObject::HeapMode,
                              "Which heap events there are: off, sampled, all.");
   DefineNumber(run, "heap_native", &Header::heap_native,
-               "Whether C code's own allocations are there too.");
+               "Whether C code's own allocations are recorded, too.");
 }
 
 void DefineWholeFile(RunClass* run) {
   run->def_property_readonly(
       "end", &RunObject::End,
-      "How the run ended, an End; None while it goes on, or where the file was "
-      "cut off. Reads the file the first time.");
+      "How the run ended, an End; None while the run goes on, or if the file "
+      "was cut off. Reads the file the first time.");
   run->def_property_readonly(
       "torn", &RunObject::Torn,
       "Whether the file ends inside a frame, as after a kill or while the run "
       "goes on. Reads the file the first time.");
   run->def_property_readonly(
       "damages", &RunObject::Damages,
-      "How many places in the file are damaged; what is readable around them "
-      "is read. Reads the file the first time.");
+      "How many places in the file are damaged; the parts around them are "
+      "read. Reads the file the first time.");
   run->def("summary", &RunObject::Summary,
-           "What `pymemreport summary --json` tells, as a dict; units are in "
+           "What `pymemreport summary --json` prints, as a dict; units are in "
            "the names. Reads the file the first time.");
   run->def(
       "stack",
@@ -136,7 +137,7 @@ void DefineTables(RunClass* run) {
       },
       py::arg("sql"), py::arg("at") = "peak",
       "Answers a SELECT of SQLite over these tables: named tuples. Reads the "
-      "file. Raises ValueError where the SELECT is wrong.");
+      "file. Raises ValueError if the SELECT is wrong.");
 }
 
 void DefineHistory(RunClass* run) {
@@ -170,7 +171,8 @@ void DefineHeap(RunClass* run) {
         return std::make_unique<HeapSnapshot>(*self.file(), at_s);
       },
       py::arg("at_s") = "peak",
-      "What was alive at a moment: seconds, or what --at takes: \"peak\" (the "
+      "The blocks that were alive at a moment: seconds, or a value of --at: "
+      "\"peak\" (the "
       "highest RSS), \"heap-peak\" (the most live bytes), \"end\" (of the "
       "program's code), \"exit\", \"50%\", a mark's label. Reads the file. "
       "Raises ValueError for a run without heap "
@@ -227,9 +229,9 @@ void DefineSums(SnapshotClass* snapshot) {
       "One standard error of live_bytes; 0 where it is exact.");
   define(
       "unseen_bytes", [](const HeapSnapshot& s) { return s.unseen().bytes; },
-      "What any row may lack: bytes of small blocks without a sample. In 1 "
-      "case of 20 it is more. Where some sizes are never recorded it has no "
-      "bound, and is 2**63.");
+      "The most bytes of unsampled small blocks that a row may lack, in 19 of "
+      "20 cases. If some sizes are never recorded it has no bound, and is "
+      "2**63.");
   define(
       "unseen_count", [](const HeapSnapshot& s) { return s.unseen().count; },
       "The same in blocks.");
@@ -259,7 +261,7 @@ void DefineFile(RunClass* run) {
       "(Page), \"marks\" (Mark); None: all.");
   run->def("close", &RunObject::Close,
            "Closes the file. Facts of the header stay; iterators that were "
-           "begun go on.");
+           "started go on.");
   run->def("__enter__", [](py::object self) { return self; });
   run->def("__exit__", [](RunObject& self, const py::args&) { self.Close(); });
   run->def("__repr__", [](const RunObject& self) {
@@ -301,7 +303,7 @@ PYBIND11_MODULE(_reader, m) {
         return std::make_unique<RunObject>(path);
       },
       pybind11::arg("path"),
-      "Opens a run file. Raises OSError where the system refuses, ValueError "
+      "Opens a run file. Raises OSError if the system refuses, ValueError "
       "for a file that is not a run file.");
   pymemrun::DefineRelations(&m);
   pymemrun::DefineObjects(&m);

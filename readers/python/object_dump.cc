@@ -229,7 +229,7 @@ void DefineRetained(DumpClass* dump) {
         return self.analysis().RetainedTogether(chosen, nullptr);
       },
       py::arg("type"),
-      "The bytes that would go with all objects of a type together.");
+      "The bytes that would be freed with all objects of a type together.");
 }
 
 void DefineDump(DumpClass* dump) {
@@ -247,13 +247,15 @@ void DefineDump(DumpClass* dump) {
   dump->def(
       "compute_parents",
       [](const ObjectDump& self) { self.analysis().parents(); },
-      "Finds every object's parents now; otherwise the first question does.");
-  dump->def("collapse_instance_dicts", &ObjectDump::CollapseInstanceDicts,
-            "Counts each __dict__ in its instance from here on. Returns how "
-            "many there were. Objects that were given before do not change.");
+      "Finds every object's parents now; otherwise the first query for parents "
+      "does.");
+  dump->def(
+      "collapse_instance_dicts", &ObjectDump::CollapseInstanceDicts,
+      "Counts each __dict__ in its instance from here on. Returns how "
+      "many there were. Objects that were returned before do not change.");
   dump->def_property_readonly(
       "root", [](const ObjectDump& self) { return self.At(kRootNode); },
-      "What all roots are children of; no object of the program.");
+      "The parent of all roots; not an object of the program.");
   dump->def_property_readonly(
       "total_bytes",
       [](const ObjectDump& self) { return self.graph().total_bytes(); },
@@ -281,7 +283,7 @@ void DefineObject(ObjectClass* object) {
   DefineProperty(
       object, {"address"},
       [](const Self& s) { return s.graph().address(s.node()); },
-      "Its address; 0 of what is no object.");
+      "Its address; 0 if it is not an object.");
   DefineProperty(
       object, {"type_str"},
       [](const Self& s) { return PythonText(KindText(s.graph(), s.node())); },
@@ -289,11 +291,12 @@ void DefineObject(ObjectClass* object) {
   DefineProperty(
       object, {"size"},
       [](const Self& s) { return s.graph().size_bytes(s.node()); },
-      "Its own bytes: what sys.getsizeof() says, and attributes beside that.");
+      "Its own bytes: sys.getsizeof(), plus attributes that it does not "
+      "count.");
   DefineProperty(
       object, {"retained"},
       [](const Self& s) { return s.analysis().retained(s.node()); },
-      "The bytes that would go with it.");
+      "The bytes that would be freed with it.");
   DefineProperty(
       object, {"length"},
       [](const Self& s) -> py::object {
@@ -302,12 +305,12 @@ void DefineObject(ObjectClass* object) {
       },
       "Its len(), or None if it has no length.");
   DefineProperty(object, {"value"}, &Self::Value,
-                 "Its value, or its name; the first 100 characters. None where "
+                 "Its value, or its name; the first 100 characters. None if "
                  "the dump has neither.");
-  DefineProperty(object, {"allocated"}, &Self::Allocated,
-                 "Where and when its block was allocated, as the run file "
-                 "beside the dump tells: an ObjectAllocation. None where that "
-                 "is not known.");
+  DefineProperty(
+      object, {"allocated"}, &Self::Allocated,
+      "Where and when its block was allocated, from the run file beside the "
+      "dump: an ObjectAllocation. None if it is not known.");
 }
 
 void DefineNeighbours(ObjectClass* object) {
@@ -369,10 +372,10 @@ void DefineObjects(py::module_* module) {
         return std::make_unique<ObjectDump>(path, run);
       },
       py::arg("path"), py::arg("run") = py::none(),
-      "Loads a dump of the object graph. `run` is the run file that tells "
-      "where objects were allocated; None: the one beside the dump, if there "
-      "is one. Raises OSError where the system refuses, ValueError for a file "
-      "that holds none, and for a run that does not tell it.");
+      "Loads a dump of the object graph. `run` is the run file that says where "
+      "objects were allocated; None: the one beside the dump, if there "
+      "is one. Raises OSError if the system refuses, ValueError for a file "
+      "without an object graph, and for a run that does not say where.");
 }
 
 }  // namespace pymemrun

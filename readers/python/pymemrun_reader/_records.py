@@ -151,7 +151,7 @@ class ObjectAllocation(NamedTuple):
     time_s: Optional[float]  # None: before the process was forked
     thread: str
     stack: Sequence[Frame]  # the outermost first
-    sure: bool  # False: CPython uses such blocks again, it may have been made elsewhere
+    sure: bool  # False: CPython reuses such blocks; the object may have been made elsewhere
 
 
 class TypeRow(NamedTuple):
@@ -160,7 +160,7 @@ class TypeRow(NamedTuple):
     count: int
     size_bytes: int
     largest_bytes: int
-    retained_bytes: int  # what would go if they went one by one
+    retained_bytes: int  # their own, and all that only one of them keeps alive
 
 
 class TypeRows(List[TypeRow]):
@@ -193,21 +193,21 @@ class References(Dict[Any, Any]):
 
 
 class WhatIf(NamedTuple):
-    """What the heap and RSS would lose. None: unknown; the last fields say why."""
+    """How much the heap and RSS would shrink. None: unknown; the last fields say why."""
     objects: int
     object_bytes: int  # their own
     heap_bytes: Optional[int]  # their blocks, with the blocks beside them
     heap_unplaced_bytes: Optional[int]  # part of heap_bytes whose address is unknown
     rss_bytes: Optional[int]  # at the dump
     rss_at_once_bytes: Optional[int]  # what would return as soon as the objects are freed
-    rss_alone_bytes: Optional[int]  # pages with nothing else in them: the next five fields add up to it
+    rss_alone_bytes: Optional[int]  # pages that hold nothing else: the next five fields add up to it
     rss_arena_bytes: Optional[int]
     arenas: Optional[int]  # CPython's arenas that would be empty
     rss_mapped_bytes: Optional[int]
     rss_trimmed_bytes: Optional[int]  # the end of malloc's heap
     rss_kept_arena_bytes: Optional[int]
     rss_malloc_bytes: Optional[int]  # malloc_trim(0) releases them
-    rss_shared_bytes: Optional[int]  # pages shared with other things
+    rss_shared_bytes: Optional[int]  # pages shared with other data
     heap_not_known: Optional[str]
     rss_not_known: Optional[str]
 

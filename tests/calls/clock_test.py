@@ -108,7 +108,7 @@ class ClockTest(support.ProgramTest):
         run = support.Run(path, result)
         self.check(run)
         self.assertEqual(run.header.clock, support.trace_pb2().MONOTONIC)
-        self.assertIn("counter is not to be trusted", run.report("summary"))
+        self.assertIn("counter is not reliable here", run.report("summary"))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ std::vector<std::string> UnlikeRuns(const RunSide& before,
   std::vector<std::string> notes;
   const std::string ends = Ends(before, after);
   if (!ends.empty()) {
-    notes.push_back(absl::StrCat(ends, ": it may not have come as far."));
+    notes.push_back(absl::StrCat(ends, ": one run may have stopped earlier."));
   }
   for (const auto& [name, run] : {std::pair{"OLD", &before}, {"NEW", &after}}) {
     const std::string lost = LostText(name, *run);
@@ -51,10 +51,9 @@ std::vector<std::string> UnlikeRuns(const RunSide& before,
   };
   const std::string old_kinds = recorded(before), new_kinds = recorded(after);
   if (old_kinds != new_kinds) {
-    notes.push_back(absl::StrCat("OLD recorded ", old_kinds, ", NEW ",
-                                 new_kinds,
-                                 ": places may be new or gone for no other "
-                                 "reason."));
+    notes.push_back(
+        absl::StrCat("OLD recorded ", old_kinds, ", NEW ", new_kinds,
+                     ": places may be new or gone only because of that."));
   }
   return notes;
 }

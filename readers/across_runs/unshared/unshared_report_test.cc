@@ -339,7 +339,7 @@ TEST_F(UnsharedReportTest, AnInterpreterMayNotTellWhenItCollects) {
   builder.Flush();
   std::ofstream(At("t.pb"), std::ios::binary) << sink.contents();
   EXPECT_THAT(Report({"unshared", At("t.pb")}).out,
-              AllOf(HasSubstr("is not known of this interpreter"),
+              AllOf(HasSubstr("is not known for this interpreter"),
                     Not(HasSubstr("freeze"))));
   EXPECT_THAT(CsvLines(Report({"unshared", At("t.pb"), "--csv"})).back(),
               StartsWith("/job.py,5,work,,40960,"));

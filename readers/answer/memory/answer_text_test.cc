@@ -111,8 +111,8 @@ TEST(AnswerTextTest, WhyThereIsNoEndIsSaidOnEachScreen) {
   const std::string runs =
       "The program is still running; this report ends at 6.000 s.\n";
   const std::string is_over =
-      "The recording ends at 6.000 s, before the program did: its collector "
-      "was killed,\nor the file was cut.\n";
+      "The recording ends at 6.000 s, before the program ended: its collector "
+      "was\nkilled, or the file was cut off.\n";
   AnswerTextOptions brief;
   brief.brief = true;
   // Its collector was killed.
@@ -186,8 +186,8 @@ TEST(AnswerTextTest, AnImportIsNamedOnlyWhereNoOtherLineHoldsMuch) {
   places[0].is_import = true;
   EXPECT_THAT(
       AnswerText(*answer, {}),
-      HasSubstr(" 40 MiB of it (67 %) came with imported modules. Of your\n"
-                "lines job.py:4 holds 8.0 MiB of it (13 %)."));
+      HasSubstr(" 40 MiB of it (67 %) came with imported modules. Among\nyour "
+                "lines, job.py:4 holds 8.0 MiB of it (13 %)."));
   // With the code that came with it.
   places[0].file_bytes = 30 * kMiB;
   answer->peak.split.file_bytes = 32 * kMiB;
@@ -199,7 +199,7 @@ TEST(AnswerTextTest, AnImportIsNamedOnlyWhereNoOtherLineHoldsMuch) {
   answer->growing.emplace_back().fit.span_us = 1;
   EXPECT_THAT(
       AnswerText(*answer, {}),
-      HasSubstr("lines job.py:4 and job.py:5 hold about 2.0 MiB each."));
+      HasSubstr("lines, job.py:4 and job.py:5 hold about 2.0 MiB each."));
   answer->growing.clear();
   places.resize(1);
   EXPECT_THAT(AnswerText(*answer, {}),
@@ -210,7 +210,7 @@ TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
   EXPECT_THAT(
       TextOf({}),
       HasSubstr(" Free at the end: 6.0 MiB in malloc's heap "
-                "(ctypes.CDLL(None).malloc_trim(0) returns empty pages). Kept "
+                "(ctypes.CDLL(None).malloc_trim(0) releases empty pages). Kept "
                 "by live blocks of job.py:4. "));
   const auto answer = Read({});
   AnswerTextOptions options;
@@ -222,7 +222,7 @@ TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
   EXPECT_THAT(
       AnswerText(*answer, options),
       HasSubstr("\nFree at the end: 6.0 MiB in arenas of Python's small "
-                "objects (one returns when empty).\n"));
+                "objects (an empty arena is released).\n"));
   answer->end.split.free_bytes = answer->peak.split.free_bytes = 0;
   EXPECT_THAT(AnswerText(*answer, options), Not(HasSubstr("Free at")));
 }

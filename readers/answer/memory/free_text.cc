@@ -61,16 +61,17 @@ std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
   const double least = kLeastShare * split->free_bytes;
   std::vector<std::string> parts;
   if (free.malloc_bytes > least) {
-    parts.push_back(absl::StrCat(
-        ShortBytes(free.malloc_bytes),
-        " in malloc's heap (ctypes.CDLL(None).malloc_trim(0) returns empty "
-        "pages)"));
+    parts.push_back(
+        absl::StrCat(ShortBytes(free.malloc_bytes),
+                     " in malloc's heap (ctypes.CDLL(None).malloc_trim(0) "
+                     "releases empty pages)"));
   }
   if (free.other_bytes > least) {
     parts.push_back(absl::StrCat(
         ShortBytes(free.other_bytes),
         free.in_python_arenas
-            ? " in arenas of Python's small objects (one returns when empty)"
+            ? " in arenas of Python's small objects (an empty arena is "
+              "released)"
             : " in malloc's arenas of threads (MALLOC_ARENA_MAX=1: one heap)"));
   }
   const std::vector<Place> none;
@@ -94,15 +95,14 @@ std::string PoolsText(const Answer& answer) {
       bytes.begin(), bytes.end(),
       [](const auto& a, const auto& b) { return a.second < b.second; });
   const std::string library = TerminalText(most->first);
-  return absl::StrCat(
-      "In pools ",
-      at_end ? "at the end: " : "at the peak: ", ShortBytes(most->second),
-      " kept by ", library,
-      "; only that library knows how much of it is in use",
-      library == "libarrow"
-          ? " (pyarrow.default_memory_pool().release_unused() returns the rest)"
-          : "",
-      ".");
+  return absl::StrCat("In pools ", at_end ? "at the end: " : "at the peak: ",
+                      ShortBytes(most->second), " kept by ", library,
+                      "; only that library knows how much of it is in use",
+                      library == "libarrow"
+                          ? " (pyarrow.default_memory_pool().release_unused() "
+                            "releases the rest)"
+                          : "",
+                      ".");
 }
 
 }  // namespace pymemrun

@@ -229,7 +229,7 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
   const Table table = DominatorsTable(older, newer, &text, &more);
   if (table_.as_text()) {
     if (text.empty()) {
-      text = "Nothing keeps a thousandth of it more or less alive.\n";
+      text = "No object keeps a thousandth of it more or less alive.\n";
     }
     output->AppendLines(absl::StrCat(heading, Notes(), "\n", text));
     PrintMore(more, output);

@@ -270,7 +270,7 @@ TEST_F(PymemobjTest, DiffByDominatorSaysWhoKeepsMore) {
                              "   It is sys.modules['app'].CACHE.entries\n")));
   EXPECT_THAT(
       Objects({older.path(), "diff", older.path(), "--by", "dominator"}).out,
-      HasSubstr("\nNothing keeps a thousandth of it more or less alive.\n"));
+      HasSubstr("\nNo object keeps a thousandth of it more or less alive.\n"));
   builder_.header().set_pid(12345);
   const TempFile foreign(builder_.Write());
   const Printed printed =

@@ -155,9 +155,7 @@ class ShowCommand final : public OneObjectCommand {
       text.pop_back();
       absl::StrAppend(heading, "\n", text);
       if (graph.allocations()->Of(node)->is_sure) return;
-      absl::StrAppend(heading,
-                      "\nThis is where its block was allocated. CPython reuses "
-                      "blocks of a ",
+      absl::StrAppend(heading, "\nCPython reuses blocks of a ",
                       graph.type_name(graph.type(node)),
                       ", so the object may have been made elsewhere.");
     } else if (!no_allocations_.empty()) {

@@ -98,8 +98,8 @@ TEST_F(HeapObjectsTest, AsTextItFitsATerminal) {
                                      "garbage, or C code holds it\n"));
   EXPECT_THAT(printed.out, HasSubstr("100 bytes  without an object\n"));
   EXPECT_THAT(printed.out, Not(HasSubstr("interpreter")));
-  EXPECT_THAT(printed.out, HasSubstr("\n* CPython uses blocks of such objects "
-                                     "again: other lines may have made "));
+  EXPECT_THAT(printed.out, HasSubstr("\n* CPython reuses blocks of such "
+                                     "objects: other lines may have made "));
   for (const absl::string_view line : absl::StrSplit(printed.out, '\n')) {
     EXPECT_LE(line.size(), 80u) << line;
   }
@@ -170,7 +170,7 @@ TEST_F(HeapObjectsTest, TheDumpMustBeThereAndOfTheRun) {
   std::filesystem::remove(dump_);
   const Printed none = Report({"heap", run_, "--objects"});
   EXPECT_EQ(none.code, kExitUsage);
-  EXPECT_THAT(none.err, HasSubstr("no dump of the object graph lies beside"));
+  EXPECT_THAT(none.err, HasSubstr("no dump of the object graph is beside"));
   EXPECT_EQ(Report({"heap", run_, "--objects", "--leaks"}).code, kExitUsage);
   for (const char* option :
        {"--at=1", "--at=peak", "--file=*", "--exclude=*.x", "--sort=live"}) {

@@ -143,7 +143,7 @@ std::string SamplesText(const CounterReplay& replay) {
       kLate * static_cast<double>(replay.every_us())) {
     text = absl::StrCat("Samples are ", Milliseconds(every_us),
                         " apart on average; ", Milliseconds(replay.every_us()),
-                        " were asked for. Reading was slow, or the machine "
+                        " were requested. Reading was slow, or the machine "
                         "was busy.");
   }
   if (replay.refused() != 0) {

@@ -125,8 +125,8 @@ TEST(CountersReportTest, SentencesSayWhatTheProgramWasLike) {
       HasSubstr("It used 0.60 s of CPU time in 1.00 s, 60 % of one CPU: "
                 "0.50 s by the program's code, 0.10 s by the kernel."));
   EXPECT_THAT(Unwrapped(printed),
-              HasSubstr("The cycle collector ran 2 times: the program stood "
-                        "still for 52.0 ms in all (5 %), at worst for 50.0 "
+              HasSubstr("The cycle collector ran 2 times and paused the "
+                        "program for 52.0 ms in all (5 %), at worst for 50.0 "
                         "ms at 0.500 s (generation 2). It freed 1,007 "
                         "objects."));
   EXPECT_THAT(Unwrapped(printed),
@@ -142,7 +142,7 @@ TEST(CountersReportTest, APartOfTheTime) {
       Report({"counters", file.path(), "--from", "200ms", "--to", "700ms"});
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(Unwrapped(printed),
-              HasSubstr("It used 0.30 s of CPU in 0.50 s, which is 60 %"));
+              HasSubstr("It used 0.30 s of CPU time in 0.50 s, 60 %"));
   EXPECT_THAT(Unwrapped(printed),
               HasSubstr("ran 1 time and paused the program for 50.0 ms in "
                         "all (10 %)"));
@@ -274,7 +274,7 @@ TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
   TempFile no_gc(deaf.Build());
   EXPECT_EQ(Report({"counters", no_gc.path(), "--gc"}).code, 2);
   EXPECT_THAT(Report({"counters", no_gc.path()}).out,
-              HasSubstr("not recorded of this Python"));
+              HasSubstr("not recorded for this Python"));
 }
 
 }  // namespace

@@ -38,11 +38,12 @@ TEST(LockReportTest, EachThreadWaitsStandsStillOrRuns) {
 TEST(LockReportTest, TheSentenceNamesWhatKeepsLocksAndWhatStopsAll) {
   const std::string text = ReportOf(FreeThreaded().Build(), {"gil"}).out;
   EXPECT_THAT(
-      text, HasSubstr("1 thread waits 44 % of its time for the interpreter's "
-                      "locks, 40.0 ms at most; most of that json.loads at "
-                      "app.py:31 keeps them. All threads were stopped 1 time, "
-                      "for 20.0 ms in all, 20.0 ms at most, mostly by work at "
-                      "app.py:50."));
+      text,
+      HasSubstr("1 thread waits 44 % of its time for the interpreter's "
+                "locks, 40.0 ms at most; for most of that time json.loads at "
+                "app.py:31 holds them. All threads were stopped 1 time, "
+                "for 20.0 ms in all, 20.0 ms at most, mostly by work at "
+                "app.py:50."));
   EXPECT_THAT(text,
               HasSubstr("worker#12 waited for a lock for 40.0 ms at 0.010 "
                         "s, released by MainThread#11"));

@@ -80,9 +80,9 @@ absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
   for (absl::string_view name : absl::StrSplit(list, ',')) {
     const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
     if (found == std::end(kNames)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", TerminalText(name), "' is not a column; there are ",
-                       absl::StrJoin(kNames, ",")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", TerminalText(name), "' is not a column; the columns are ",
+          absl::StrJoin(kNames, ",")));
     }
     const auto column = static_cast<Column>(found - std::begin(kNames));
     if (std::find(columns.begin(), columns.end(), column) != columns.end()) {

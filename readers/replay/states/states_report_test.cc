@@ -213,7 +213,7 @@ TEST(StatesReportTest, WhatWasLostOrRefusedIsSaid) {
   const std::string file = run.Build();
   const Printed printed = StatesReport(file);
   EXPECT_THAT(printed.out, HasSubstr("1,234 context switches lost"));
-  EXPECT_THAT(printed.out, HasSubstr("Nobody may ask"));
+  EXPECT_THAT(printed.out, HasSubstr("pymemrun may not see why"));
   EXPECT_TRUE(RowsOf(file)["MainThread#11"]["lock_s"].is_null());
 }
 

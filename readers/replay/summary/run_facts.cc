@@ -263,7 +263,7 @@ std::string RecordedText(const RunFacts& facts, bool has_pages) {
   if (facts.HasHeap()) {
     recorded.push_back(
         absl::StrCat("heap", header.heap() == HEAP_SAMPLED ? " sampled" : "",
-                     header.heap_native() ? " (native too)" : ""));
+                     header.heap_native() ? " (C code too)" : ""));
   }
   if (facts.Kept<CounterPlan>().count > 0) recorded.push_back("counters");
   return absl::StrJoin(recorded, ", ");

@@ -16,8 +16,8 @@ namespace {
 
 std::string DescribeEnd(const RunFacts& facts) {
   if (!facts.footer.has_value()) {
-    return "not seen: the file has no footer; the run did not end cleanly, or "
-           "still goes on";
+    return "not known: the file has no footer; the run did not end cleanly, or "
+           "is still going on";
   }
   const int status = facts.footer->exit_status();
   switch (facts.footer->end()) {
@@ -199,9 +199,9 @@ std::string DescribeCpu(const RunFacts& facts) {
 
 std::string DescribeGaps(const RunFacts& facts) {
   if (facts.gaps == 0) return "none";
-  return absl::StrCat(facts.gaps, " (", HumanSeconds(facts.gap_us),
-                      "): the script's own profiler had the events of a "
-                      "thread");
+  return absl::StrCat(
+      facts.gaps, " (", HumanSeconds(facts.gap_us),
+      "): the script's own profiler took over the events of a thread");
 }
 
 std::string DescribeClock(const RunFacts& facts) {
@@ -211,7 +211,7 @@ std::string DescribeClock(const RunFacts& facts) {
           ? "CPU's counter, calibrated against CLOCK_MONOTONIC"
           : "CLOCK_MONOTONIC: the CPU's counter is not reliable here";
   if (facts.footer.has_value() && facts.footer->clock_steps_back() > 0) {
-    absl::StrAppend(&text, "; below the row before at ",
+    absl::StrAppend(&text, "; it stepped back at ",
                     Grouped(facts.footer->clock_steps_back()),
                     " rows, by at most ",
                     facts.footer->worst_clock_step_back_ns(), " ns");
@@ -222,10 +222,9 @@ std::string DescribeClock(const RunFacts& facts) {
 // Objects that profiling made the interpreter allocate.
 std::string DescribeObjects(const RunFacts& facts) {
   const Footer& footer = *facts.footer;
-  std::string text = absl::StrCat(HumanBytes(footer.frame_object_bytes()),
-                                  " of frame objects and ",
-                                  HumanBytes(footer.bound_object_bytes()),
-                                  " of bound objects at most at a time");
+  std::string text = absl::StrCat(
+      HumanBytes(footer.frame_object_bytes()), " of frame objects and ",
+      HumanBytes(footer.bound_object_bytes()), " of bound objects at most");
   const RunFacts::ObjectsMade made = facts.MadeObjects();
   if (made.frames + made.bound > 0) {
     absl::StrAppend(&text, " (", Grouped(made.frames), " and ",

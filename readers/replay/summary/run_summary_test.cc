@@ -75,8 +75,8 @@ TEST_F(RunFactsTest, TheFootersWordCounts) {
             "21; in the file 5 rows (3 logged, 2 as context), 1 mark");
   EXPECT_EQ(Fact("tracing itself"),
             "1.0 MiB resident; made by the interpreter because it is profiled: "
-            "16.0 KiB of frame objects and 0 bytes of bound objects at most at "
-            "a time, 2.0 KiB of line numbers");
+            "16.0 KiB of frame objects and 0 bytes of bound objects at most, "
+            "2.0 KiB of line numbers");
   EXPECT_EQ(Fact("clock"), "CPU's counter, calibrated against CLOCK_MONOTONIC");
 }
 
@@ -127,8 +127,8 @@ TEST_F(RunFactsTest, TheClockSaysWhenItWentBack) {
   footer.set_worst_clock_step_back_ns(56);
   facts_.OnFooter(footer);
   EXPECT_EQ(Fact("clock"),
-            "CLOCK_MONOTONIC: the CPU's counter is not reliable here; below "
-            "the row before at 1,234 rows, by at most 56 ns");
+            "CLOCK_MONOTONIC: the CPU's counter is not reliable here; it "
+            "stepped back at 1,234 rows, by at most 56 ns");
 }
 
 TEST_F(RunFactsTest, AVerifiedRunSaysSo) {

@@ -34,7 +34,7 @@ constexpr ColumnOf<CallRow> kColumns[] = {
      [](const CallRow& row) { return TextOrNot(PlaceOf(row).file); }},
     {"line", kInteger, "where",
      [](const CallRow& row) { return IntegerOrNot(PlaceOf(row).line); }},
-    {"function", kText, "of C events the C function",
+    {"function", kText, "the function; for C events the C function",
      [](const CallRow& row) { return TextOrNot(PlaceOf(row).function); }},
     {"rss_bytes", kBytes, "RSS",
      [](const CallRow& row) { return IntegerOf(row.of.rss_bytes); }},
@@ -46,19 +46,19 @@ constexpr ColumnOf<CallRow> kColumns[] = {
      [](const CallRow& row) { return row.Thread(row.of.thread); }},
     {"context", kInteger, "1: logged because the next one was",
      [](const CallRow& row) { return IntegerOf(row.of.context); }},
-    {"module", kText, "of the function",
+    {"module", kText, "module of the function",
      [](const CallRow& row) { return TextOrNot(PlaceOf(row).module); }},
-    {"exact", kInteger, "1: RSS to the page",
+    {"exact", kInteger, "1: rss_bytes is exact to the page",
      [](const CallRow& row) { return IntegerOf(row.of.exact); }},
     {"stack", kInteger, "an id of stacks",
      [](const CallRow& row) { return IntegerOrNot(row.of.stack); }},
-    {"call_event", kInteger, "of a RETURN: the number of its CALL",
+    {"call_event", kInteger, "for a RETURN, the number of its CALL",
      [](const CallRow& row) {
        return OfCall(row, IntegerOf(row.of.number - row.of.call_events));
      }},
-    {"call_s", kSeconds, "since then",
+    {"call_s", kSeconds, "time since that CALL",
      [](const CallRow& row) { return OfCall(row, SecondsOf(row.of.call_us)); }},
-    {"call_drss_bytes", kBytes, "what RSS grew by since then",
+    {"call_drss_bytes", kBytes, "how much RSS grew since that CALL",
      [](const CallRow& row) {
        return OfCall(row, int64_t{row.of.call_drss});
      }}};

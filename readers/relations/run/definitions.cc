@@ -50,11 +50,11 @@ constexpr ColumnOf<DefinitionRow> kThreadColumns[] = {
      [](const DefinitionRow& row) {
        return TextOrNot(row.index().ThreadName(row.id));
      }},
-    {"native_id", kInteger, "the kernel's number",
+    {"native_id", kInteger, "the kernel's number of the thread",
      [](const DefinitionRow& row) {
        return IntegerOrNot(row.index().ThreadNativeId(row.id));
      }},
-    {"first_id", kInteger, "the id that it had by its first name",
+    {"first_id", kInteger, "the id of its first name",
      [](const DefinitionRow& row) {
        return IntegerOf(row.index().FirstThread(row.id));
      }}};
@@ -66,15 +66,15 @@ constexpr ColumnOf<DefinitionRow> kStackColumns[] = {
      [](const DefinitionRow& row) {
        return IntegerOrNot(row.index().ParentStack(row.id));
      }},
-    {"file", kText, "of the frame",
+    {"file", kText, "file of the frame",
      [](const DefinitionRow& row) {
        return TextOrNot(row.index().ResolveStack(row.id).file);
      }},
-    {"line", kInteger, "of the frame",
+    {"line", kInteger, "line of the frame",
      [](const DefinitionRow& row) {
        return IntegerOrNot(row.index().ResolveStack(row.id).line);
      }},
-    {"function", kText, "of the frame",
+    {"function", kText, "function of the frame",
      [](const DefinitionRow& row) {
        return TextOrNot(row.index().ResolveStack(row.id).qualname);
      }},
@@ -82,11 +82,11 @@ constexpr ColumnOf<DefinitionRow> kStackColumns[] = {
      [](const DefinitionRow& row) {
        return IntegerOrNot(row.index().OwnStack(row.id));
      }},
-    {"imports", kInteger, "1: something is imported by it",
+    {"imports", kInteger, "1: the frame imports a module",
      [](const DefinitionRow& row) {
        return IntegerOf(row.index().Imports(row.id));
      }},
-    {"package", kText, "of the frame, as --by package has it",
+    {"package", kText, "package of the frame, as in --by package",
      [](const DefinitionRow& row) {
        return TextOrNot(
            PlaceOf(GroupBy::kPackage, row.index().ResolveStack(row.id)).file);
@@ -116,9 +116,9 @@ constexpr ColumnOf<TaskRow> kTaskColumns[] = {
      }},
     {"clock_s", kSeconds, "when it was seen first, since the run began",
      [](const TaskRow& row) { return SecondsOf(row.of.time_us()); }},
-    {"file", kText, "of its coroutine",
+    {"file", kText, "file of its coroutine",
      [](const TaskRow& row) { return TextOrNot(row.place.file); }},
-    {"line", kInteger, "of its coroutine",
+    {"line", kInteger, "line of its coroutine",
      [](const TaskRow& row) { return IntegerOrNot(row.place.line); }},
     {"function", kText, "its coroutine",
      [](const TaskRow& row) {

@@ -54,9 +54,9 @@ constexpr ColumnOf<SumRow> kColumns[] = {
      [](const SumRow& row) { return TextOrNot(row.place.file); }},
     {"line", kInteger, "where",
      [](const SumRow& row) { return IntegerOrNot(row.place.line); }},
-    {"function", kText, "of C events the C function",
+    {"function", kText, "the function; for C events the C function",
      [](const SumRow& row) { return TextOrNot(row.place.function); }},
-    {"module", kText, "of the function",
+    {"module", kText, "module of the function",
      [](const SumRow& row) { return TextOrNot(row.place.module); }},
     {"thread", kText, "name#id",
      [](const SumRow& row) {
@@ -64,9 +64,9 @@ constexpr ColumnOf<SumRow> kColumns[] = {
      }},
     {"events", kInteger, "how many were logged",
      [](const SumRow& row) { return RelationValue(row.of.events); }},
-    {"drss_bytes", kBytes, "the sum of theirs",
+    {"drss_bytes", kBytes, "the sum of their drss_bytes",
      [](const SumRow& row) { return RelationValue(row.of.drss_bytes); }},
-    {"grown_bytes", kBytes, "the sum of those above 0",
+    {"grown_bytes", kBytes, "the sum of their drss_bytes above 0",
      [](const SumRow& row) { return RelationValue(row.of.grown_bytes); }}};
 
 class EventSums final : public NumberedRelation<SumRow> {

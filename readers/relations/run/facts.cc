@@ -35,7 +35,7 @@ using CounterRow = EventRow<CounterValue>;
 constexpr ColumnOf<CounterRow> kCounterColumns[] = {
     {"clock_s", kSeconds, "since the run began",
      [](const CounterRow& row) { return SecondsOf(row.of.time_us()); }},
-    {"name", kText, "the counter's",
+    {"name", kText, "name of the counter",
      [](const CounterRow& row) { return RelationValue(row.of.name()); }},
     {"value", kReal, "as it was given",
      [](const CounterRow& row) {
@@ -87,9 +87,9 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
      [](const SampleRow& row) { return IntegerOrNot(row.of.rss_bytes()); }},
     {"hwm_bytes", kBytes, "VmHWM, the highest RSS so far",
      [](const SampleRow& row) { return IntegerOrNot(row.of.hwm_bytes()); }},
-    {"file_bytes", kBytes, "of RSS: of files and shared",
+    {"file_bytes", kBytes, "the part of RSS in files and shared memory",
      [](const SampleRow& row) { return IntegerOrNot(row.of.file_bytes()); }},
-    {"pss_bytes", kBytes, "shared pages by their shares",
+    {"pss_bytes", kBytes, "PSS: shared pages count by their shares",
      [](const SampleRow& row) { return IntegerOrNot(row.of.pss_bytes()); }},
     {"user_s", kSeconds, "CPU time in the program",
      [](const SampleRow& row) { return SecondsOf(row.of.user_us()); }},
@@ -97,7 +97,7 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
      [](const SampleRow& row) { return SecondsOf(row.of.system_us()); }},
     {"minor_faults", kInteger, "page faults so far",
      [](const SampleRow& row) { return IntegerOrNot(row.of.minor_faults()); }},
-    {"major_faults", kInteger, "those that waited for a disk",
+    {"major_faults", kInteger, "page faults that waited for a disk",
      [](const SampleRow& row) {
        // It may well be none.
        return row.of.minor_faults() == 0 ? RelationValue()

@@ -33,11 +33,11 @@ constexpr ColumnOf<GilRow> kGilColumns[] = {
        return IsOfLocks(row.of.action) ? RelationValue()
                                        : IntegerOf(row.of.gil);
      }},
-    {"file", kText, "of who waits or holds it",
+    {"file", kText, "file of the code that waits or holds it",
      [](const GilRow& row) { return row.File(row.of.stack); }},
-    {"line", kInteger, "likewise",
+    {"line", kInteger, "line of that code",
      [](const GilRow& row) { return row.Line(row.of.stack); }},
-    {"function", kText, "likewise",
+    {"function", kText, "function of that code",
      [](const GilRow& row) { return row.Function(row.of.stack); }},
     {"stack", kInteger, "an id of stacks",
      [](const GilRow& row) { return IntegerOrNot(row.of.stack); }},
@@ -51,7 +51,7 @@ constexpr ColumnOf<GilRow> kGilColumns[] = {
      [](const GilRow& row) {
        return OfHold(row, SecondsOfNs(row.of.paused_ns));
      }},
-    {"by", kText, "the thread that let it go on", [](const GilRow& row) {
+    {"by", kText, "the thread that let it continue", [](const GilRow& row) {
        return HasBy(row.of.action) && row.of.by != 0 ? row.Thread(row.of.by)
                                                      : RelationValue();
      }}};

@@ -27,7 +27,7 @@ constexpr ColumnOf<PageRow> kPageColumns[] = {
      }},
     {"pages", kInteger, "how many",
      [](const PageRow& row) { return IntegerOf(row.of.pages); }},
-    {"bytes", kBytes, "of these",
+    {"bytes", kBytes, "bytes of these pages",
      [](const PageRow& row) {
        return IntegerOf(row.of.pages * row.run.header().page_bytes());
      }},

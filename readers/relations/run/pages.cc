@@ -81,9 +81,8 @@ class Pages final : public NumberedRelation<PageRow> {
  public:
   explicit Pages(RelationRun* run)
       : NumberedRelation({"pages",
-                          "pages side by side, resident at --at, that one "
-                          "owner brought; the "
-                          "last rows have no address, or no owner",
+                          "adjacent pages of one owner that are resident at "
+                          "--at; the last rows have no address, or no owner",
                           kColumns}),
         run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kPages); }

@@ -31,11 +31,11 @@ constexpr ColumnOf<StepRow> kColumns[] = {
      [](const StepRow& row) { return NameOf(row.of.action); }},
     {"task", kInteger, "an id of tasks",
      [](const StepRow& row) { return IntegerOrNot(row.of.task); }},
-    {"name", kText, "the task's last one",
+    {"name", kText, "the task's last name",
      [](const StepRow& row) {
        return TextOrNot(row.run.TaskName(row.of.task));
      }},
-    {"grown_bytes", kBytes, "what RSS grew by in it",
+    {"grown_bytes", kBytes, "how much RSS grew in the step",
      [](const StepRow& row) {
        return RelationValue(int64_t{row.of.grown_bytes});
      }},

@@ -55,7 +55,7 @@ constexpr ColumnOf<StateRow> kColumns[] = {
      [](const StateRow& row) { return row.Thread(row.of.event.thread); }},
     {"state", kText, "born, runs, preempted, sleeps, seen (to sleep), ended",
      [](const StateRow& row) { return NameOf(row.of.event.action); }},
-    {"reason", kText, "of seen: lock, io, timer, page fault, or a system call",
+    {"reason", kText, "for seen: lock, io, timer, page fault, or a system call",
      [](const StateRow& row) { return ReasonOf(row.of); }}};
 
 }  // namespace

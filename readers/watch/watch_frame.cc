@@ -23,7 +23,7 @@ std::string Change(double bytes) {
 std::string StateOf(const WatchFrame& frame) {
   if (frame.script.empty()) {
     return frame.ended ? "ended, and nothing of the run can be read"
-                       : "waiting for the run to begin";
+                       : "waiting for the run to start";
   }
   return absl::StrCat(
       TerminalText(frame.script.substr(frame.script.rfind('/') + 1)), "  pid ",

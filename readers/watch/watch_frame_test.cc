@@ -130,7 +130,7 @@ TEST(WatchFrameTest, TheEndStays) {
 
 TEST(WatchFrameTest, BeforeTheHeaderItWaits) {
   EXPECT_THAT(Texts(WatchFrame(), 80, 5),
-              ElementsAre("waiting for the run to begin",
+              ElementsAre("waiting for the run to start",
                           "RSS is not known yet", "", "", HasSubstr("q quit")));
 }
 

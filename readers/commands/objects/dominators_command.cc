@@ -161,9 +161,10 @@ class DominatorsCommand final : public ObjectsCommand {
         app, "--depth", &depth_,
         [](absl::string_view text) { return ParseNumber(text, 1, 1000); }, "N",
         "Show N levels (5).");
-    AddParsed(app, "--min", &least_bytes_, ParseBytes, "SIZE",
-              "Show what retains at least SIZE (a hundredth of all).");
-    app->add_flag("--treemap", treemap_, "Draw it as a picture, SVG.");
+    AddParsed(
+        app, "--min", &least_bytes_, ParseBytes, "SIZE",
+        "Show objects that retain at least SIZE (a hundredth of all bytes).");
+    app->add_flag("--treemap", treemap_, "Draw the tree as nested boxes, SVG.");
     AddTable(app, 100, "object");
     Exclude(app, {"--treemap"},
             {"--depth", "--min", "--limit", "--csv", "--json"});

@@ -244,7 +244,7 @@ TEST_F(DumpFilesTest, TheFileStandsBeforeTheCommandInHelp) {
 TEST_F(DumpFilesTest, AnIndexIsAFile) {
   const Printed printed = Run({"index", "-o", "-"});
   EXPECT_EQ(printed.code, kExitUsage);
-  EXPECT_THAT(printed.err, HasSubstr("-o -: an index is a file: name one"));
+  EXPECT_THAT(printed.err, HasSubstr("-o -: an index needs a file name"));
   EXPECT_FALSE(std::filesystem::exists("-"));
 }
 

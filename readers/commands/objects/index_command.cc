@@ -39,7 +39,8 @@ class IndexCommand final : public ObjectsCommand {
             "index", "writes FILE.idx, which makes other commands quick",
             "Writes an index of the dump beside it. Later commands on the dump "
             "use it, and questions about one object are answered at once.\n\n"
-            "It pays for dumps of millions of objects. An index of another "
+            "It is worthwhile for dumps of millions of objects. An index of "
+            "another "
             "dump is not used, and may be replaced.") {}
 
   void AddOptions(CLI::App* app) override {
@@ -58,7 +59,7 @@ class IndexCommand final : public ObjectsCommand {
 
  private:
   std::string Problem() const override {
-    return path_ == "-" ? "-o -: an index is a file: name one" : "";
+    return path_ == "-" ? "-o -: an index needs a file name" : "";
   }
   std::string OfOneRun() const override {
     return path_.empty() ? "" : "an index at PATH";
@@ -103,7 +104,7 @@ int IndexCommand::Run(const Console& console, OutputBuffer* output) {
   auto file = ReplacedFile::Create(path);
   if (!file.ok()) return fail(path, file.status().message(), kExitUsage);
   if (!MayReplace(path)) {
-    return fail(path, "is there and is no index: name another with -o",
+    return fail(path, "exists and is not an index: name another file with -o",
                 kExitUsage);
   }
   int code = kExitOk;

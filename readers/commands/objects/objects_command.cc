@@ -107,7 +107,7 @@ void ObjectsCommand::AddFile(CLI::App* app) {
 void ObjectsCommand::AddIndex(CLI::App* app) {
   app->add_option("--index", index_,
                   "Use this index of the dump (FILE.idx, if it exists); none "
-                  "uses no index.")
+                  "disables it.")
       ->option_text("PATH");
 }
 

@@ -104,10 +104,9 @@ class ShowCommand final : public OneObjectCommand {
       : OneObjectCommand(
             "show", "one object: size, value, what keeps it alive",
             "Shows one object: what it is, what it keeps alive, and what keeps "
-            "it alive.\n\nWith --parents, --children or --refs it lists what "
-            "is next to it instead. The attributes of an instance are those of "
-            "its __dict__, too; references without a name are left out of "
-            "them.") {}
+            "it alive.\n\nWith --parents, --children or --refs it lists the "
+            "objects next to it instead. An instance's attributes include "
+            "those of its __dict__; references without a name are left out.") {}
   std::vector<OldName> OldNames() const override {
     return {{"parents", {"--parents"}},
             {"children", {"--children"}},

@@ -33,7 +33,8 @@ class SuspectsCommand final : public ObjectsCommand {
     AddParsed(
         app, "--min-share", &percent_,
         [](absl::string_view text) { return ParseNumber(text, 1, 100); },
-        "PERCENT", "Name those that keep PERCENT of all alive (10).");
+        "PERCENT",
+        "Name those that keep at least PERCENT of all bytes alive (10).");
     AddRun(app);
     AddTable(app, 10, "suspect");
   }

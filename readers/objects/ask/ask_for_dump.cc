@@ -292,8 +292,8 @@ absl::Status Request::WaitForBegin() {
     if (absl::Now() >= end_) {
       return absl::DeadlineExceededError(absl::StrCat(
           "expected a dump within ", absl::FormatDuration(timeout_),
-          ", found none: its main thread does not come back to "
-          "Python code, or another dump is under way"));
+          ", found none: its main thread does not return to Python code, or "
+          "another dump is under way"));
     }
     absl::SleepFor(kPoll);
   }

@@ -131,7 +131,7 @@ std::string HeapObjects::BlocksText() const {
   const double rest = std::clamp(rest_bytes_, 0.0, live);
   std::string text =
       "bytes are those of blocks: items of lists, tables of dicts and data of "
-      "arrays\nare their objects'\n";
+      "arrays\nare counted with their objects\n";
   if (rest >= kLeastShown * live) {
     absl::StrAppend(&text, "No object explains ", HumanBytes(rest), " (",
                     Percent(live > 0 ? rest / live : 0),

@@ -227,7 +227,7 @@ TEST_F(ObjectsIndexTest, WhatIsNoIndexIsNotReplaced) {
   folder_.Write("run.obj.pb.idx", "precious");
   const Printed printed = Run({"index"});
   EXPECT_EQ(printed.code, kExitUsage);
-  EXPECT_THAT(printed.err, HasSubstr("is there and is no index"));
+  EXPECT_THAT(printed.err, HasSubstr("exists and is not an index"));
   EXPECT_EQ(ReadWhole(index_), "precious");
   EXPECT_EQ(Objects({"index", dump_, "-o", dump_}).code, kExitUsage);
 }
@@ -258,7 +258,7 @@ TEST_F(ObjectsIndexTest, AFifoIsNeitherReadNorReplaced) {
   ASSERT_EQ(mkfifo(index_.c_str(), 0600), 0);
   const Printed made = Run({"index"});
   EXPECT_EQ(made.code, kExitUsage);
-  EXPECT_THAT(made.err, HasSubstr("is there and is no index"));
+  EXPECT_THAT(made.err, HasSubstr("exists and is not an index"));
   const Printed read = Run({"summary"});
   EXPECT_EQ(read.code, kExitOk);
   EXPECT_EQ(read.err, Said() +

@@ -25,7 +25,7 @@ std::string EndOf(const Footer& footer) {
     case Footer::SIGNAL:
       return absl::StrCat("signal ", footer.exit_status());
     case Footer::EXEC:
-      return "called exec";
+      return "became another program";
     default:
       return "killed, or ended without running exit functions";
   }

@@ -303,7 +303,7 @@ TEST_F(RunRelationsTest, ChildrenAreJoinedToTheirParents) {
                        "= a.host",
                        "--csv"})),
       ElementsAre(testing::_, absl::StrCat("10,11,", child.path(),
-                                           ",still running or killed")));
+                                           ",no end in the file")));
 }
 
 TEST_F(RunRelationsTest, MemoryOfThreadsIsThatOfTheMoment) {

@@ -239,7 +239,7 @@ RunFacts::ObjectsMade RunFacts::MadeObjects() const {
 }
 
 std::string EndText(const RunFacts& facts) {
-  if (!facts.footer.has_value()) return "still running or killed";
+  if (!facts.footer.has_value()) return "no end in the file";
   const Footer& footer = *facts.footer;
   switch (footer.end()) {
     case Footer::EXIT:
@@ -247,7 +247,7 @@ std::string EndText(const RunFacts& facts) {
     case Footer::SIGNAL:
       return absl::StrCat("signal ", footer.exit_status());
     case Footer::EXEC:
-      return "called exec";
+      return "became another program";
     default:
       return "killed";
   }

@@ -53,7 +53,7 @@ std::string Said(const std::vector<std::string>& words) {
   close(pipe_fds[0]);
   EXPECT_EQ(ended.value_or(0), size > 0 ? 2 : 0);
   const std::string text(said, size > 0 ? static_cast<size_t>(size) : 0);
-  return text.substr(0, text.find(" (tool --help"));
+  return text.substr(0, text.find(" (see tool --help"));
 }
 
 TEST(ConflictTest, OneLineNamesBoth) {

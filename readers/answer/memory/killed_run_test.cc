@@ -72,7 +72,7 @@ TEST(KilledRunTest, TheAnswersEndIsWhenRssWasReadLast) {
   EXPECT_EQ(answer->end.split.free_bytes, 0);
   EXPECT_THAT(AnswerText(*answer, {}),
               HasSubstr("Still resident at 2.950 s, 0.050 s before the last "
-                        "record: 44 MiB, that is 40 MiB\nlive blocks"));
+                        "record: 44 MiB, that is\n40 MiB live blocks"));
 }
 
 // RSS may have risen further.

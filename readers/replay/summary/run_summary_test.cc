@@ -154,7 +154,7 @@ TEST_F(RunFactsTest, WithoutAFooterTheStreamTells) {
   Read(run.Build());
   EXPECT_EQ(facts_.Events(), 21u);
   EXPECT_EQ(facts_.DurationUs(), 300u);
-  EXPECT_EQ(Fact("end").substr(0, 8), "not seen");
+  EXPECT_EQ(Fact("end").substr(0, 31), "not known: the file has no foot");
   EXPECT_EQ(Fact("VmHWM"), "not recorded");
   EXPECT_EQ(Fact("losses"), "not known: the file has no footer");
 }

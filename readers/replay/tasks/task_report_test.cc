@@ -74,7 +74,7 @@ TEST(TaskReportTest, TheSentencesNameWhoHeldTheLoopAndWhoGrew) {
       printed.out,
       HasSubstr(
           "Task-1 work held the event loop longest: 182.0 ms at 0.100 s"));
-  EXPECT_THAT(printed.out, HasSubstr("1 other task was there"));
+  EXPECT_THAT(printed.out, HasSubstr("1 other task was alive"));
   EXPECT_THAT(printed.out, HasSubstr("Task-1 work grew most: RSS rose by 1.0"));
 }
 

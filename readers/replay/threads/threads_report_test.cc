@@ -141,7 +141,7 @@ TEST(ThreadsReportTest, FewThreadsAreListedAndTheOthersAddedUp) {
 
 TEST(ThreadsReportTest, TheTextSaysWhatItCounts) {
   const Printed printed = Threads(PageEventsRun().Build(), {});
-  EXPECT_THAT(printed.out, HasSubstr("growth: pages that a thread brought"));
+  EXPECT_THAT(printed.out, HasSubstr("growth: pages that a thread added"));
   EXPECT_THAT(printed.out, HasSubstr("worker#4712"));
   EXPECT_THAT(printed.out, HasSubstr("/job.py:5 load"));
 }

@@ -1,3 +1,5 @@
+#include "collector/definitions/line_table.h"
+
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "collector/definitions/code_facts.h"
 
 namespace pymemrun {
 namespace {

@@ -24,7 +24,7 @@ namespace pymemrun {
 //
 // A frame that cannot be written stays, and those behind it: frames hold
 // definitions that later ones need. The file is cut back to its last whole
-// frame, and a few times a second the write is tried again, until Settle().
+// frame. The write is tried again after a pause of 100 ms, until Settle().
 class FrameQueue final : public ByteSink {
  public:
   // Frames wait in memory up to `max_bytes` of them; then Append() waits for a

@@ -70,10 +70,10 @@ struct PageMark {
 // stack of the earlier touch, the second half that of the later one. So each
 // touch stands for equally many samples, and errors of single guesses cancel in
 // sums over lines. If the thread paused in between, all samples before the
-// pause belong to the earlier touch. Comparing instructions instead would make
-// more single matches right, but sums of lines worse, because its errors do not
-// cancel. It is done only where a fault may have brought a huge page: there
-// errors are few and large.
+// pause belong to the earlier touch. Comparing instructions instead would match
+// more single samples rightly but make sums of lines worse, as errors of that
+// rule do not cancel. Instructions are compared only where a fault may have
+// brought a huge page: there errors are few and large.
 //
 // After 1 s without a touch the thread is dead or blocks the signal: the stack
 // of its last touch is used.
@@ -112,9 +112,10 @@ class PageMatcher {
   void Emit(uint64_t complete_ns, Output* out);
 
   // Returns the emitted faults that may still have been running at `time_ns`. A
-  // sample is taken when its fault begins. The fault is over when its signal
-  // arrives or its thread does something else, under load 10 ms later or more.
-  // REQUIRES: everything up to `time_ns`, and nothing younger, was emitted.
+  // sample is taken when its fault begins. It is over when its signal arrives
+  // or its thread does something else. Under load that may be 10 ms later or
+  // more. REQUIRES: everything up to `time_ns`, and nothing younger, was
+  // emitted.
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
   // Number of samples, marks and touches that wait.
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
@@ -127,12 +128,14 @@ class PageMatcher {
     std::vector<PageTouch> asks;  // requests for huge pages
     // The last touch and request older than all waiting samples; stack 0: none.
     PageTouch last = {}, asked = {};
-    uint64_t loop_ns = 0;             // last fault since at its instruction
+    // Time of the latest fault since `last` at the instruction of `last`.
+    uint64_t loop_ns = 0;
     uint64_t since_last = 0;          // samples emitted since `last`
     std::deque<uint64_t> waiting_ns;  // times of its waiting samples
     uint64_t newest_sample_ns = 0;
-    uint64_t looked_ns = 0;  // the touch that was looked at last, and
-    bool is_users = false;   // whether no system call faulted there
+    // Time of the touch that NextIsUsers() checked last, and the result.
+    uint64_t looked_ns = 0;
+    bool is_users = false;  // no system call made the fault of that touch
     uint64_t paused_before_ns = 0, resumed_ns = 0;  // see FindPause()
     // The last emitted sample: its start, and the latest time of its end.
     FaultUnderWay fault = {};

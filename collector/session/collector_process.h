@@ -49,15 +49,15 @@ class DumpAsker {
   DumpOrders orders_;
 };
 
-// Descriptors, numbered in collector_start.h. The caller keeps them.
+// Descriptors, numbered in collector_start.h. The caller owns them, except the
+// perf events that the collector maps: it closes these.
 struct CollectorFds {
   int region;
   int reply;
   int output;
   int pid;
   int text;
-  // First perf event of the launch text. The collector closes those that it
-  // maps.
+  // First perf event of the launch text.
   int first_page = -1;
 };
 

@@ -33,8 +33,8 @@ enum class HeapUse {
 // Ids are defined before they are used, and dense: each OnCode, OnSite, ... has
 // the next id of its kind, so a vector can hold them. Where damage destroyed
 // definitions, placeholders take their place: names are "?", SiteDef.code and
-// StackDef.code are 0, native_id is 0. An undamaged file may use code or
-// function 0, too: not known.
+// StackDef.code are 0, native_id is 0. In an undamaged file, code or
+// function may also be 0, which means that it is not known.
 //
 // Methods for batches get at most kEntriesPerCall entries and return false to
 // stop reading.
@@ -95,8 +95,9 @@ struct ReadResult {
   uint64_t damages = 0;  // calls of OnDamage
   bool has_header = false;
   bool has_footer = false;
-  bool torn = false;           // cut off in the last frame: a normal end
-  uint64_t end_offset = 0;     // of the file, or of the torn frame
+  bool torn = false;  // cut off in the last frame: a normal end
+  // Where the file ends or, if torn, where the torn frame begins.
+  uint64_t end_offset = 0;
   bool stopped = false;        // a visitor method returned false
   bool second_run = false;     // reading ended at the header of another run
   uint64_t rows = 0;           // given to OnRows

@@ -68,12 +68,12 @@ struct PeakOptions {
   }
   void AddRule(CLI::App* app) {
     AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
-              "A peak is a call that changed RSS by more than SIZE, up or "
-              "down (200K).");
+              "Count a call as a peak if it changed RSS by more than SIZE, up "
+              "or down (200K).");
     AddParsed(
         app, "--min-time", &rule.min_time_us, ParseTime, "TIME",
-        "Keep a peak that is more than TIME (2, 500ms) after the last one kept "
-        "(a hundredth of the run).");
+        "Keep a peak if it comes more than TIME (2, 500ms) after the last one "
+        "kept (a hundredth of the run).");
     AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
               "Also keep a peak that differs from the last one kept by more "
               "than SIZE (500K).");

@@ -193,8 +193,8 @@ void StackOptions::Print(const PlaceTree& tree, const TableOptions& options,
 void StackOptions::Add(CLI::App* app) {
   app->add_flag(
       "--stacks", stacks,
-      "Print a tree of call stacks. --limit N then counts frames; self "
-      "is without the frames below.");
+      "Print a tree of call stacks. --limit N then counts frames. The column "
+      "self has what a frame holds itself, without the frames below it.");
   app->add_flag("--collapsed", collapsed,
                 "Print a line for each stack, frame;frame;frame bytes, for "
                 "tools that draw flame graphs.");

@@ -43,7 +43,8 @@ class ReportCommand {
   const std::string& summary() const { return summary_; }
   const std::string& about() const { return about_; }
   virtual std::vector<OldName> OldNames() const { return {}; }
-  // Whether the user may call it so. By an old name it then calls itself, too.
+  // Returns whether `name` is the command's name or an old one. If it is an old
+  // one, the command takes on that name, its words and its help.
   bool GoesBy(const std::string& name);
   // What the user's arguments begin with: the words of the old name, if any.
   const std::vector<std::string>& words() const { return words_; }
@@ -54,12 +55,14 @@ class ReportCommand {
   void TakeNeeds(const CLI::App& parsed) { needed_ = needs_.Of(parsed); }
   const RunNeeds& needs() const { return needs_; }
   const std::vector<Recorded>& needed() const { return needed_; }
-  // What is in a folder stands for it: run files, if it takes these.
+  // Replaces each folder by the files in it that the command reads: run files,
+  // or dumps.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
   // Where one process is asked for: see FileOptions.
   virtual std::string KeepProcess() { return files_.KeepProcess(); }
   void SetOutput(std::string path) { files_.output = std::move(path); }
-  // How many FILEs stand before its name, where it stands behind them.
+  // Sets the number of FILEs before the command's name, if the name follows
+  // them, as in pymemobj.
   void SetFilesBefore(size_t count) { files_before_ = count; }
   // The files that it reads, so that none of them is written.
   virtual std::vector<std::string> FilesToRead() const { return files_.All(); }
@@ -68,8 +71,8 @@ class ReportCommand {
   // Runs it; of several files, where it takes one, for one after the other.
   int RunEach(const Console& console, OutputBuffer* output);
 
-  // Adds its options, whose values go straight to its members; and to needs_
-  // what it needs.
+  // Adds the command's options to `app`, bound to its members. Adds to needs_
+  // what they need of a run.
   virtual void AddOptions(CLI::App* app) = 0;
   // Its arguments as the parser is to see them.
   virtual std::vector<std::string> Prepared(
@@ -78,10 +81,12 @@ class ReportCommand {
   }
   // What is wrong with the options together; empty: nothing.
   virtual std::string Problem() const { return ""; }
-  // What it prints with these options that tells of one run alone; empty: of
-  // several FILEs one comes after the other.
+  // The output, such as "a flame graph", that can show only one run with these
+  // options; several FILEs are then refused. Empty: several FILEs are printed
+  // one after the other.
   virtual std::string OfOneRun() const { return ""; }
-  // What it prints that is not for a terminal; empty: it is.
+  // The output, such as "pictures", that cannot be shown on a terminal. Empty:
+  // it can.
   virtual std::string NotForTerminal() const { return ""; }
   // Reads and prints; returns the exit code. REQUIRES: there is no problem.
   virtual int Run(const Console& console, OutputBuffer* output) = 0;

@@ -33,9 +33,9 @@ struct SourceLocation {
 // "CALL", "RETURN", ...; "?" for an unknown kind.
 absl::string_view WhatName(What what);
 
-// Not thread safe. A file may have any number of definitions. Those beyond the
-// limits are counted, but not kept; Resolve() names them kNoRoom, and ids
-// without a definition likewise.
+// Not thread safe. A file may have any number of definitions. Definitions
+// beyond the limits are counted but not kept. Resolve() gives them, and ids
+// without a definition, the name NamePool::kNoRoom.
 class RunIndex {
  public:
   // Bounds of memory. A program with more definitions than these is unusual.

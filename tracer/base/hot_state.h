@@ -29,12 +29,12 @@ struct OpenCall;
 struct RawEvent;
 struct RecentSites;
 
-// Fields are grouped by writer into whole cache lines. All groups except the
-// last are written under the GIL. Times are time stamps.
+// Fields are grouped by writer into whole cache lines. The GIL is held when any
+// group but the last is written. Times are time stamps.
 struct HotState {
-  // --- Read at every event. Rarely written: when RSS may have changed, when
-  // the thread changes, and where the ring needs attention. Most fields are
-  // written once.
+  // --- These fields are read at every event and rarely written: when RSS may
+  // have changed, when the thread changes, and where the ring needs attention.
+  // Most are written only once.
 
   // Null while not tracing. The first word, because hooks test it first.
   ControlPage* page;
@@ -106,20 +106,21 @@ struct HotState {
   bool logs_stacks;
   HookParts parts;
 
-  // --- Page-fault counters, written by the kernel. The first two pointers are
-  // never null while there are events.
+  // --- Pointers to the counters of page faults, which the kernel writes.
+  // heads[0] and heads[1] are never null while events are traced.
 
   alignas(64) const volatile uint64_t* heads[kMaxHeads];
-  // Used where there are too many counters to read at each event: the counter
-  // of the CPU on which RSS was last checked, and the last value of each
-  // counter.
+
+  // The rest is used only where there are too many counters to read at each
+  // event.
+
   // Offset of the CPU number of a thread from its thread pointer; 0: all
   // counters are read.
   ptrdiff_t cpu_offset;
-  uint32_t seen_cpu;
-  const volatile uint64_t* own_head;
-  uint64_t own_head_seen;
-  uint64_t heads_seen[kMaxHeads];
+  uint32_t seen_cpu;                  // the CPU on which RSS was last checked
+  const volatile uint64_t* own_head;  // the counter of that CPU
+  uint64_t own_head_seen;             // its value at that check
+  uint64_t heads_seen[kMaxHeads];     // the value of each counter then
 
   // --- Written by any thread, without the GIL.
 

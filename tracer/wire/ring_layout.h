@@ -1,7 +1,8 @@
 // The wire between the traced process and the collector: two pieces of shared
-// memory, made by the launcher before the program starts. Both processes
-// include this header and nothing else of each other. All fields have a fixed
-// width, and the size of every stored struct is asserted.
+// memory, made by the launcher before the program starts. The tracer
+// includes no header of the collector. The collector includes only the headers
+// of tracer/wire. All fields have a fixed width, and the size of every stored
+// struct is asserted.
 //
 //   reply   := ReplyPage        the collector writes, the traced process reads
 //   region  := ControlPage ring side-ring (side_ring_layout.h)

@@ -46,8 +46,8 @@ class TopCommand final : public ReportCommand {
     table_.AddPlaces(app, 20);
     AddAttribution(
         app, &attribution_,
-        "Default: observed. By thread or task and with --thread it is caused, "
-        "if the run has page faults.");
+        "Default: observed. With --by thread, --by task or --thread the "
+        "default is caused, if the run has page faults.");
     range_.Add(app);
     AddOwn(app);
     files_.AddOutput(app);

@@ -66,10 +66,11 @@ class TimelineCommand final : public ReportCommand {
             "for the process. Peaks are numbered as in `pymemreport calls`; if "
             "there are more than 24, the largest in each 24th of the time is "
             "shown. If no calls are known, the highest point of each line is "
-            "numbered. Growth is by page faults. Without page faults, the "
-            "lines are each thread's live heap. Without heap events either, "
-            "they are the changes of RSS at a thread's own events.\n\n--of "
-            "counters shows figures of the process: RSS, PSS, live heap, CPU, "
+            "numbered. Growth is taken from page faults. Without page "
+            "faults, the lines are each thread's live heap. Without heap "
+            "events either, they are the changes of RSS at a thread's own "
+            "events.\n\n--of counters shows figures of the process: RSS, PSS, "
+            "live heap, CPU, "
             "page faults, open descriptors, runs of Python's cycle collector, "
             "and the counters that the program passed to pymemrun.counter(). "
             "With -o FILE.svg it draws RSS and CPU. The curve of a total, such "
@@ -137,8 +138,9 @@ void TimelineCommand::AddOptions(CLI::App* app) {
        {kOfNames[Of::kThreads], Of::kThreads},
        {kOfNames[Of::kCounters], Of::kCounters}},
       "WHAT",
-      "Show rss (default) or heap, the live bytes, by place; threads, "
-      "the memory of each; or counters, the process's and yours.");
+      "Show RSS by place (rss, default), live bytes by place (heap), the "
+      "memory of each thread (threads), or counters, your own included "
+      "(counters).");
   AddChoosing(app);
   AddOfThreads(app);
   app->add_option("--counter", options_.names,
@@ -164,8 +166,8 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
   AddChoice(app, "--by", &options_.by, Groups(), "KIND",
             "Group by line (default; your code's), library-line (the "
             "innermost), function (Python's), file, thread, package; live "
-            "bytes also by task (asyncio's), allocator, module, stack. RSS by "
-            "heap: live bytes beside the rest.");
+            "bytes also by task (asyncio's), allocator, module, stack. With "
+            "heap, RSS is split into live bytes and the rest.");
   app->add_flag("--threads", lanes_,
                 "Draw a lane for each thread: the --top 24 that did most, and "
                 "one for the others together.");

@@ -46,16 +46,16 @@ class RowCursor {
  public:
   virtual ~RowCursor() = default;
   // Goes to the next row; the first call goes to the first one. Returns false
-  // at the end. Fails if the file cannot be read. After either, no function may
-  // be called.
+  // at the end. Fails if the file cannot be read. After the end or a
+  // failure, no function of the cursor may be called.
   virtual absl::StatusOr<bool> Next() = 0;
   // A cell of the current row. Text is valid until the next call of either
   // function.
   virtual RelationValue At(int column) = 0;
 };
 
-// A table. Not thread safe. Several cursors may be used in turn; the relation
-// must outlive them.
+// A table. Not thread safe. Several cursors may be open and used alternately;
+// the relation must outlive them.
 class Relation {
  public:
   virtual ~Relation() = default;

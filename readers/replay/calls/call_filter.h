@@ -48,7 +48,8 @@ class CallFilter {
 // number peaks use it, so that a number means the same call in all of them.
 struct PeakRule {
   uint64_t min_bytes = 200 << 10;  // a larger growth or shrinkage is a peak
-  // A peak is kept only if it differs from the last one kept by more than both.
+  // A peak is kept if it differs from the last one kept by more than either
+  // of these.
   std::optional<uint64_t> min_time_us;  // default: a hundredth of the run
   uint64_t min_value_bytes = 500 << 10;
 };

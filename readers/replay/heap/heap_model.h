@@ -10,9 +10,9 @@
 // subtracts what its allocation added.
 //
 // Mappings made by C code are kept apart from blocks, as ranges of addresses.
-// They are reserved, may never be touched, and do not count as alive. Unmapping
-// a part subtracts the bytes of the part. The rest keeps the weight of the
-// whole, and is one block until its last part goes.
+// They are reserved, perhaps never touched, and do not count as alive.
+// Unmapping a part subtracts the bytes of the part. The rest keeps the weight
+// of the whole, and is one block until its last part goes.
 //
 // Memory: 24 bytes for each live block, 80 for each mapping, 40 for each
 // further part of one, 250 for each source. It does not grow with the number of
@@ -70,8 +70,9 @@ class HeapModel {
   // Allocations of this stack are tracing's own: not part of live() and the
   // peak.
   void SetTracing(uint32_t stack);
-  // What this code maps is charged to its caller, like a block; otherwise it is
-  // a pool.
+  // `code` is a module's MappingDef.id. Mappings that this module makes are
+  // charged to its caller, as blocks are. Mappings that other modules make are
+  // pools.
   void SetBlockMapper(uint32_t code) { block_mappers_.insert(code); }
   void SetRates(const HeapRates& rates) { rate_ = weights_.NumberOf(rates); }
   uint32_t rate() const { return rate_; }  // their number in HeapWeights

@@ -18,9 +18,12 @@
 //     the same 2 MiB in huge pages, or within the same 64 KiB in files, which
 //     the kernel maps around a fault. In files the same 2 MiB will do, too, if
 //     all pages between are resident: the kernel may hold these in one piece.
-//     Other pages of files and devices are charged to their mapping. So are all
-//     pages where pages were scanned: no fault was recorded there. The rest has
-//     no owner.
+//     Other pages of files and devices are charged to their mapping. The rest
+//     has no owner.
+//   - Where pages were scanned, there are no faults, and no owner is inferred.
+//     New pages of a later Residency are charged to the owner that SetRan()
+//     sets. Without call events, new pages of files are charged only to their
+//     mapping.
 //   - Where one page in N was sampled, it stands for N pages, and the others
 //     are not kept. Nor are pages without a recorded fault, except those from
 //     before tracing and those inferred in huge pages and files. In a huge page
@@ -60,7 +63,8 @@ class ResidentModel {
   // `task` 0: no task's step. `waits`: see Origin.
   void Add(const PageEntry& entry, uint32_t task = 0, uint32_t waits = 0);
   void Add(const ResidencyView& seen);  // without its RSS, which is read later
-  // By scan: who is charged with what the next Residency finds.
+  // If pages were scanned: sets the owner that is charged with the new pages
+  // that the next Residency finds.
   void SetRan(const PageOwner& ran) { ran_ = ran; }
   // Charges the pages to the owner of the page they came with, if it is
   // resident.
@@ -100,7 +104,8 @@ class ResidentModel {
   // By MappingDef.id, the pages of ranges() that have no owner. Empty where
   // pages were sampled.
   absl::flat_hash_map<uint32_t, uint64_t> Unowned() const;
-  bool sampled() const { return sampled_; }  // pages were
+  // Whether one page in N was recorded.
+  bool sampled() const { return sampled_; }
   // Pages left out because the model was full.
   uint64_t not_kept() const { return not_kept_; }
 

@@ -1,4 +1,5 @@
-// The cells of a printed page event. A Style formats them, see row_plan.h.
+// The cells of printed page, heap and GIL events. A Style formats them, see
+// row_plan.h.
 #ifndef PYMEMRUN_READERS_REPLAY_ROWS_SIDE_CELLS_H_
 #define PYMEMRUN_READERS_REPLAY_ROWS_SIDE_CELLS_H_
 

@@ -69,7 +69,7 @@ class KernelSpecTest(support.ProgramTest):
                             "--full", "-o", "kernel.pb")
         self.assertEqual(spec["argv"][3:7], ["--quiet", "--full", "-o", "kernel.pb"])
         self.refuse("unknown option --fulll", "install", "--", "--fulll")
-        self.refuse("takes no options", "remove", "--", "--full")
+        self.refuse("takes no pymemrun options", "remove", "--", "--full")
 
     def test_what_is_refused(self):
         self.refuse("COMMAND")
@@ -88,8 +88,8 @@ class KernelSpecTest(support.ProgramTest):
 
     def test_kernels_of_others_stay(self):
         path = self.write("data/kernels/other/kernel.json", '{"argv": ["python3"]}')
-        self.refuse("found another one", "remove", "--name", "other", status=1)
-        self.refuse("found another one", "install", "--name", "other", status=1)
+        self.refuse("found another kernel", "remove", "--name", "other", status=1)
+        self.refuse("found another kernel", "install", "--name", "other", status=1)
         self.assertTrue(os.path.exists(path))
         shutil.rmtree(os.path.dirname(path))
 

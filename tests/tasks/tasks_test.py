@@ -266,7 +266,7 @@ class TasksTest(support.ProgramTest):
         self.assertEqual(row["longest_at"],
                          place(COMPUTES, "FROM") + " to :" +
                          place(COMPUTES, "TO").split(":")[1])
-        self.assertIn("42 other tasks were there", run.report("tasks"))
+        self.assertIn("42 other tasks were alive", run.report("tasks"))
 
     def test_steps_are_counted_and_ends_are_known(self):
         run = self.traced(COUNTED)

@@ -334,7 +334,7 @@ for thread in threads: thread.join()
         self.assertGreater(row["running_s"], 0.9 * cpu)
         self.assertLess(row["running_s"], cpu + 1)
         self.assertIsNone(row["io_s"])
-        self.assertIn("By schedstat", run.report("states"))
+        self.assertIn("From schedstat", run.report("states"))
 
     def test_schedstat_gives_sums_where_it_is_asked_for(self):
         run = self.run_script(WORK, *STATES, "--state-source", "schedstat")

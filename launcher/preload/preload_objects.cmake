@@ -44,6 +44,7 @@ function(pymemrun_add_tracer_object version include)
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}
                              PYMEMRUN_PRELOADED=1 ${ARGN})
   target_compile_options(${name}_parts PRIVATE ${_in_object})
+  pymemrun_precompile_python(${name}_parts)
   set(whole "${CMAKE_CURRENT_BINARY_DIR}/preload/${name}.o")
   add_custom_command(OUTPUT "${whole}"
     COMMAND "${CMAKE_LINKER}" -r -o "${whole}.strong" --whole-archive

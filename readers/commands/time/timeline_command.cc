@@ -138,9 +138,8 @@ void TimelineCommand::AddOptions(CLI::App* app) {
        {kOfNames[Of::kThreads], Of::kThreads},
        {kOfNames[Of::kCounters], Of::kCounters}},
       "WHAT",
-      "Show RSS by place (rss, default), live bytes by place (heap), the "
-      "memory of each thread (threads), or counters, your own included "
-      "(counters).");
+      "Show RSS (default) or live bytes (heap) by place, memory by thread "
+      "(threads), or counters.");
   AddChoosing(app);
   AddOfThreads(app);
   app->add_option("--counter", options_.names,

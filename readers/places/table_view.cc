@@ -117,7 +117,8 @@ std::optional<size_t> ColumnOf(const Table& table, absl::string_view name) {
   for (size_t i = 0; i < table.headings.size(); ++i) {
     if (table.headings[i].name == name) return i;
   }
-  for (size_t i = 0; i < table.headings.size(); ++i) {
+  // Tables for machines have headings without a title.
+  for (size_t i = 0; i < table.headings.size() && !name.empty(); ++i) {
     if (IsCalled(table.headings[i], name)) return i;
   }
   return std::nullopt;

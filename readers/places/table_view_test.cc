@@ -55,6 +55,7 @@ TEST(TableViewTest, SortsByAnyColumn) {
     EXPECT_NE(rows[0], ",") << sort;
     EXPECT_EQ(rows[3], ",") << sort;  // tracing's own is no place
   }
+  EXPECT_EQ(Of(run, "heap", {"--csv", "--sort", ":desc"}).code, 2);
   const Printed wrong = Of(run, "heap", {"--csv", "--sort", "weight"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(wrong.out, "");

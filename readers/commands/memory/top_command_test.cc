@@ -45,7 +45,7 @@ TEST_F(TopOfATimeTest, RowsOfOtherTimesDoNotCount) {
 // Nothing is left over either: what came before the range is no part of it.
 TEST_F(TopOfATimeTest, WhatNoRowHasIsOfThatTimeToo) {
   for (const auto& options : std::vector<std::vector<std::string>>{
-           {"--to", "0.00025"}, {"--from", "0.00025"}}) {
+           {"--to", "0.00025"}, {"--from", "0.00025"}, {"--to", "0.000001"}}) {
     for (const std::string& line : Top(options)) {
       EXPECT_THAT(line, Not(HasSubstr("in no logged row")));
     }

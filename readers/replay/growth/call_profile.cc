@@ -61,6 +61,8 @@ bool CallProfile::IsInRange(const Row& row) {
   }
   if (any_row_ && range_->EndsBetween(last_.time_us, row.time_us)) {
     end_rss_bytes_ = last_.rss_bytes;
+  } else if (!any_row_ && range_->EndsBetween(0, row.time_us)) {
+    end_rss_bytes_ = first_rss_bytes_;
   }
   return range_->HasMicros(row.time_us);
 }

@@ -148,7 +148,11 @@ absl::Status NoColumn(const TableView& view, const Table& table) {
   for (const auto& [name, column] : view.sort_names) names.push_back(name);
   for (size_t i = 0; i < table.headings.size(); ++i) {
     if (!table.rows.empty() && IsEmpty(table, i)) continue;
-    names.push_back(absl::StripSuffix(table.headings[i].name, "_bytes"));
+    const absl::string_view name =
+        absl::StripSuffix(table.headings[i].name, "_bytes");
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "--sort: expected ", absl::StrJoin(names, ", "),

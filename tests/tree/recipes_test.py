@@ -180,7 +180,8 @@ class Recipes(unittest.TestCase):
         self.assertIn('RunEnd::Write', page)
 
     def test_a_report_command(self):
-        self.assertIn('how many rows each thread has', self.report('--help'))
+        self.assertRegex(self.report('--help'), r'\bhello\b')
+        self.assertIn('Counts the rows of each thread.', self.report('hello', '--help'))
         text = self.report('hello', '--csv', self.run_file).split('\n')
         self.assertEqual('thread,rows', text[0])
         self.assertRegex(text[1], r'^thread \d+,[1-9]\d*$')

@@ -1,4 +1,4 @@
-// One entry of a GilBatch.
+// Entries of GilBatch, StateBatch, SchedBatch and TaskBatch, one struct each.
 #ifndef PYMEMRUN_FORMAT_TIMED_TIMED_EVENTS_H_
 #define PYMEMRUN_FORMAT_TIMED_TIMED_EVENTS_H_
 
@@ -40,8 +40,6 @@ inline bool HasBy(GilAction action) {
   return action == GIL_LOCK_TAKEN || action == GIL_GOES_ON;
 }
 
-// One entry of a StateBatch, and one of a SchedBatch.
-
 // StateBatch says what each member means.
 struct StateEvent {
   uint64_t time_ns = 0;
@@ -58,8 +56,6 @@ struct SchedSample {
   uint64_t run_ns = 0, runnable_ns = 0;
   uint64_t voluntary = 0, preempted = 0;
 };
-
-// One entry of a TaskBatch.
 
 // TaskBatch says what each member means.
 struct TaskEvent {

@@ -28,7 +28,7 @@ namespace pymemrun {
 // seems N times as long, or its end is not seen before the next line's. But the
 // thread's recorded pages of bursts show that 1 page in g is known. Gaps that
 // end at random have 2 x g x g as the mean of their squares, so a change counts
-// for no more than g x g. A known page that follows another known one is not
+// for no more than that. A known page that follows another known one is not
 // part of a burst.
 //
 // Memory: a few bytes for each pair of owners that followed each other. Not
@@ -99,7 +99,7 @@ class InferenceErrors {
     double variance = 2 * half * half;
     if (gap.of_thread.sampled && gap.of_thread.known > 0) {
       const double each_known = gap.of_thread.EachKnown();
-      variance = std::min(variance, each_known * each_known);
+      variance = std::min(variance, 2 * each_known * each_known);
     }
     squares_[std::minmax(gap.last.owner, gap.next.owner)] += variance;
   }

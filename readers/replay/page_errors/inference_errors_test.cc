@@ -67,11 +67,11 @@ TEST_F(InferenceErrorsTest, WhereFewAreRecordedMostKnownOnesAreNot) {
   EXPECT_EQ(VarianceOf(1), 0);  // it may be a call's
   Come(3, true, 40, 10);        // nor was 2 known
   const double each_known = (10 * 21 + 120) / 10.0;
-  const double of_change = std::pow((10 * 21 + 81) / 10.0, 2);
+  const double of_change = 2 * std::pow((10 * 21 + 81) / 10.0, 2);
   EXPECT_NEAR(VarianceOf(1), of_change, 1);
   Come(3, false);
   const double known_later = (10 * 21 + 121) / 11.0;
-  EXPECT_NEAR(VarianceOf(3), known_later * known_later, 1);
+  EXPECT_NEAR(VarianceOf(3), 2 * known_later * known_later, 1);
   EXPECT_LT(known_later, each_known);
 }
 
@@ -84,7 +84,7 @@ TEST_F(InferenceErrorsTest, KnownPagesOutsideBurstsSayNothingOfThem) {
   Come(2, true, 40, 10);
   Come(3, true, 40, 10);
   Come(2, true, 1, 10);
-  EXPECT_NEAR(VarianceOf(3), std::pow((10 * 21 + 81) / 10.0, 2), 1);
+  EXPECT_NEAR(VarianceOf(3), 2 * std::pow((10 * 21 + 81) / 10.0, 2), 1);
 }
 
 // Two lines take turns, two pages and five. One page in some seven is known.

@@ -168,7 +168,10 @@ bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
   answer->ranges.clear();
   answer->begin_ns = MonotonicNs();
   if (pagemap_.fd() < 0 || !mappings_->Refresh()) return false;
-  for (const Mapping& mapping : mappings_->mappings()) {
+  // A copy: `meanwhile` may ask for a mapping that is new, which changes the
+  // table.
+  scanned_ = mappings_->mappings();
+  for (const Mapping& mapping : scanned_) {
     if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
       return false;
   }

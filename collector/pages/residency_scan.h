@@ -54,7 +54,8 @@ class ResidencyScan {
   // Scans all mappings. Returns false if the kernel refuses, for instance
   // because the process has ended, or if there are more than kMaxRanges ranges.
   // Pages of zeros that were only read are left out, except before Linux 6.7,
-  // which cannot tell them. Calls `meanwhile` every few milliseconds.
+  // which cannot tell them. Calls `meanwhile` every few milliseconds; it may
+  // use and change `mappings`, but not call this.
   bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
   // Whether the page at this address is part of a huge page of 2 MiB; nullopt
   // if it is not resident any more or the kernel does not tell.
@@ -92,7 +93,8 @@ class ResidencyScan {
   const ProcFile pagemap_;
   const ProcFile statm_;
   bool use_entries_ = false;
-  uint64_t walked_bytes_ = 0;  // since the last call of `meanwhile`
+  std::vector<Mapping> scanned_;  // as they were when the scan began
+  uint64_t walked_bytes_ = 0;     // since the last call of `meanwhile`
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;
   // Cache of FilePagesAround(): runs of file pages in the aligned 2 MiB that

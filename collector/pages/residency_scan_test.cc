@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "collector/pages/fault_fixture.h"
 #include "tracer/wire/ring_layout.h"
 
@@ -185,6 +186,32 @@ TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {
   ASSERT_TRUE(scan_.Read([&] { ++calls; }, &answer_));
   EXPECT_EQ(Pages(memory, pages), 1000u);
   EXPECT_GT(calls, 1000);
+  munmap(memory, pages * kPage);
+}
+
+// What the rings say during a scan can name mappings that are new.
+TEST_F(ResidencyScanTest, MappingsMayChangeMeanwhile) {
+  const size_t pages = (size_t{1} << 36) / kPage;
+  char* memory = static_cast<char*>(
+      mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < 1000; ++i) memory[i * 67108864] = 1;
+  std::string others;
+  for (int i = 1; i <= 10000; ++i) {
+    absl::StrAppend(&others, absl::Hex(2 * i * kPage), "-",
+                    absl::Hex((2 * i + 1) * kPage), " rw-p 00000000 00:00 0\n");
+  }
+  int calls = 0;
+  ASSERT_TRUE(scan_.Read(
+      [&] {
+        if (++calls == 1) mappings_.Parse(others);
+      },
+      &answer_));
+  EXPECT_GT(calls, 1);
+  EXPECT_EQ(Pages(memory, pages), 1000u);
+  EXPECT_EQ(mappings_.mappings().size(), 10000u);
   munmap(memory, pages * kPage);
 }
 

@@ -26,6 +26,8 @@ void CodeDefinition::AddTo(CodeDef* def) const {
   def->mutable_module()->assign(module.data(), module.size());
 }
 
+// Over the limit of texts a code object has no name, file or line table, so its
+// lines are the first line.
 void CodeFacts::Add(uint32_t code, const CodePayload& head,
                     absl::string_view file, absl::string_view name,
                     absl::string_view line_table) {
@@ -93,6 +95,8 @@ uint32_t CodeFacts::LineOf(uint32_t code, uint32_t position) {
   return LinesOf(code, found->second).LineAt(position);
 }
 
+// Decoded tables are cached: small ones in a direct-mapped array, large ones in
+// a map that is emptied when it exceeds its limit.
 const LineTable& CodeFacts::LinesOf(uint32_t code, const Facts& facts) {
   const auto decode = [&facts] {
     return LineTable::Decode(static_cast<LineTableKind>(facts.line_table_kind),

@@ -7,6 +7,7 @@
 namespace pymemrun {
 namespace {
 
+// Limits of what is remembered. Forgotten sites and threads are defined again.
 constexpr size_t kMaxSites = 1u << 17;
 constexpr size_t kMaxSmallInfos = 1u << 14;
 
@@ -59,6 +60,8 @@ void DefinitionTable::Forget(ControlKind kind) {
   }
 }
 
+// Code objects with the same payload share an id. Their facts are kept by that
+// id, so a known payload is not parsed again.
 bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
   const IdSpace::Binding bound = codes_.Bind(raw_id, ContentHash(payload));
   if (!bound.fresh && code_facts_.Has(bound.id)) return bound.rebound;
@@ -110,6 +113,8 @@ uint32_t DefinitionTable::NativeIdOf(uint64_t native_id) const {
   return is_other ? 0 : native->second.id;
 }
 
+// A thread may have been defined from /proc already. With the same name it
+// keeps that id; with another name the new definition says that it was renamed.
 bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
   PayloadReader in(payload);
   const ThreadPayload head = in.Take<ThreadPayload>();
@@ -147,6 +152,8 @@ uint32_t DefinitionTable::CodeOf(uint32_t raw_code) {
   return codes_.Find(raw_code);
 }
 
+// The ring has an instruction offset, the file has a line. So two raw nodes on
+// one line become one node of the file.
 bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
   PayloadReader in(payload);
   const StackPayload node = in.Take<StackPayload>();
@@ -220,6 +227,8 @@ uint32_t DefinitionTable::NativeThread(
   return bound.id;
 }
 
+// A site is a place in the source: kind of event, code, line and C function.
+// Offsets on the same line share a site.
 uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
                                uint32_t position, uint32_t raw_function) {
   const uint32_t code = CodeOf(raw_code);
@@ -251,6 +260,8 @@ uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
   return next;
 }
 
+// Whether the interpreter makes an object for such an event only because it is
+// profiled, see "What the interpreter makes" in docs/design/calls.md.
 bool DefinitionTable::MakesObject(uint32_t what, uint32_t code,
                                   uint32_t position,
                                   uint32_t raw_function) const {

@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMaxNames = 1u << 16;
 // A process has at most some 65530 mappings, each a line of a path.
 constexpr size_t kMaxMapsBytes = size_t{64} << 20;
+// Addresses from here on are the kernel's.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 constexpr absl::string_view kKernelName = "[kernel]";
 
@@ -59,21 +60,16 @@ constexpr uint64_t kProcmapWritable = 1u << 1;
 constexpr uint64_t kProcmapExecutable = 1u << 2;
 constexpr uint64_t kProcmapShared = 1u << 3;
 
-// The kernel names the stack of the main thread alone. glibc maps other stacks
-// as anonymous memory of the default size, right above a guard page without
-// access. The kernel may merge a stack with memory that is mapped above it
-// later. Stacks of sizes that the program chose are not known.
-//
-// What is mapped somewhere, as far as it matters here.
+// The properties of a mapping that show whether it is a stack.
 struct PrivateMemory {
   uint64_t begin = 0, end = 0;
-  // Private, and of no file; the rest says nothing else.
+  // Private, and not of a file.
   bool anonymous = false;
   bool readable = false, writable = false;
 };
 
-// How much from the beginning of `memory` is a thread's stack, if `below` is
-// what lies before it in the list of mappings.
+// How much from the start of `memory` is the stack of a thread. `below` is the
+// mapping before it.
 uint64_t ThreadStackBytes(const PrivateMemory& below,
                           const PrivateMemory& memory, uint64_t default_bytes) {
   constexpr uint64_t kLargestPage = uint64_t{64} << 10;
@@ -85,7 +81,7 @@ uint64_t ThreadStackBytes(const PrivateMemory& below,
   return is_guard && is_stack ? default_bytes : 0;
 }
 
-// Pages that the kernel shows and does not count: they are not the process's.
+// The kernel lists these pages, but does not count them in RSS.
 bool IsCounted(absl::string_view name) {
   return name != "[vvar]" && name != "[vvar_vclock]" && name != "[vsyscall]";
 }
@@ -134,7 +130,7 @@ bool ParseLine(absl::string_view line, Mapping* mapping, PrivateMemory* memory,
   return mapping->begin < mapping->end;
 }
 
-// As /proc/PID/maps has it.
+// PROCMAP_QUERY gives the plain name; /proc/PID/maps escapes line ends.
 std::string ShownName(absl::string_view name) {
   return absl::StrReplaceAll(name, {{"\n", "\\012"}});
 }
@@ -150,8 +146,8 @@ PrivateMemory MemoryOf(const ProcmapQuery& query) {
   return memory;
 }
 
-// How much from the beginning of a mapping is a thread's stack. `maps`: the
-// file to ask.
+// How much from the start of a mapping is the stack of a thread, for
+// PROCMAP_QUERY. `maps` is the file to ask.
 uint64_t StackAt(const ProcmapQuery& mapping, int maps, uint64_t stack_bytes) {
   if (mapping.end - mapping.begin < stack_bytes) return 0;
   ProcmapQuery below = {};
@@ -188,6 +184,8 @@ bool MappingTable::Refresh() {
   return true;
 }
 
+// A stack gets an entry of its own, as the kernel may have merged it with
+// memory above it.
 void MappingTable::Parse(absl::string_view maps) {
   mappings_.clear();
   hit_ = data_hit_ = {};
@@ -239,6 +237,7 @@ const Mapping* MappingTable::Find(uint64_t address) const {
   return address < mapping.end ? &mapping : nullptr;
 }
 
+// A token bucket: next_ns_ falls behind by kept_ns_ at most.
 bool MappingTable::Looks::MayLook(uint64_t now_ns) {
   if (now_ns > next_ns_ + kept_ns_) next_ns_ = now_ns - kept_ns_;
   if (now_ns < next_ns_) return false;
@@ -254,7 +253,8 @@ bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
   return looked;
 }
 
-// Returns whether something is there, which the table has then.
+// Asks about one mapping. Returns whether something is mapped there; then the
+// table has it.
 bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
   if (!can_query_ || file_.fd() < 0 || hole_.Has(address, now_ns)) return false;
   if (!queries_.MayLook(now_ns)) return false;
@@ -300,7 +300,7 @@ bool MappingTable::AskFor(uint64_t address) {
   return true;
 }
 
-// Mappings that it covers are gone.
+// Puts the mapping in place of all entries that it overlaps.
 void MappingTable::Replace(const Mapping& mapping) {
   const auto first = std::partition_point(
       mappings_.begin(), mappings_.end(),
@@ -337,6 +337,8 @@ uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
   return hit_.name;
 }
 
+// In this order: file mappings that the program reported, the last result, the
+// table, the kernel. An entry that was partly unmapped is asked about again.
 Mapping MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
   if (const FileMapping* const told = files_.At(address, now_ns)) {
     Mapping mapping = {};

@@ -5,12 +5,13 @@
 namespace pymemrun {
 namespace {
 
+// How long an event waits for the name of its thread.
 constexpr uint64_t kNamePatienceNs = 200000000;
 
 NativeThreadFacts FactsOf(pid_t pid, uint32_t thread) {
   NativeThreadFacts facts = {pid, ReadThreadStat(pid, thread)};
   if (thread == static_cast<uint32_t>(pid)) {
-    // As threading calls it, so that it is one thread with the ring's.
+    // The name that threading gives it. So the event ring does not rename it.
     facts.stat.name = "MainThread";
   } else if (facts.stat.name.empty()) {
     facts.stat.name = "native thread";

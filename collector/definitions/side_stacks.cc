@@ -9,6 +9,7 @@
 namespace pymemrun {
 namespace {
 
+// Stacks remembered by their frames; then all are forgotten at once.
 constexpr size_t kMaxKnown = 1u << 17;
 
 constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
@@ -19,7 +20,7 @@ uint32_t FramesOf(const SideItemView& item) {
   return std::min(item.frames(), kMaxSideFrames);
 }
 
-// The innermost is frame 0.
+// The innermost frame is frame 0, and is in the head.
 SideFrame FrameAt(const SideItemView& item, uint32_t i) {
   if (i == 0) return item.frame;
   SideFrame frame;
@@ -28,6 +29,7 @@ SideFrame FrameAt(const SideItemView& item, uint32_t i) {
   return frame;
 }
 
+// Ids of code objects are never reused, so equal frames are the same stack.
 uint64_t HashOf(const SideItemView& item, uint32_t frames) {
   const uint64_t first =
       static_cast<uint64_t>(item.frame.code) << 32 | item.frame.position;
@@ -47,7 +49,7 @@ void SideStacks::Define(const SideItemView& item) {
   CodeDef def;
   code.AddTo(&def);
   codes_[raw] = definitions_->InternCode(def);
-  // Names are the file's business.
+  // Without names, as only the line table is used here.
   code_facts_.Add(raw, code.head, "", "", code.line_table);
 }
 
@@ -62,6 +64,8 @@ SideStacks::Node SideStacks::NodeOf(SideFrame frame) {
   return {found->second, code_facts_.LineOf(frame.code, frame.position)};
 }
 
+// Most stacks repeat. So a hash of the raw frames is looked up first, and only
+// an unknown one is interned frame by frame.
 uint32_t SideStacks::StackOf(const SideItemView& item, bool is_main) {
   const uint32_t frames = FramesOf(item);
   if (frames == 0) {
@@ -85,8 +89,8 @@ uint32_t SideStacks::StackOf(const SideItemView& item, bool is_main) {
   return stack;
 }
 
-// Outermost first. `lasting` turns false when a code object was not known: it
-// may be defined yet.
+// Interns the frames, outermost first. Sets `lasting` to false if a code object
+// is unknown: its definition may still come, so the result is not remembered.
 uint32_t SideStacks::MakeStack(const SideItemView& item, uint32_t frames,
                                bool* lasting) {
   uint32_t stack = 0;

@@ -41,6 +41,8 @@ void SourceLines::Start(absl::string_view folder, bool store_text,
   user_.emplace(traced);
 }
 
+// Numbers of files start at 1, so 0 in file_of_ is a code object without a
+// file.
 void SourceLines::AddCode(uint32_t code, absl::string_view file) {
   if (code >= limits_.codes || SourcePath(file, "/").empty()) return;
   const auto [known, is_new] =
@@ -74,7 +76,7 @@ bool SourceLines::Read(uint64_t time_us, size_t most_bytes) {
   return next_file_ < files_.size();
 }
 
-// Returns what that has cost, in bytes read.
+// Returns the cost in bytes read; opening a file counts as kOpening bytes.
 size_t SourceLines::ReadFile(uint64_t time_us, File* file) {
   constexpr size_t kOpening = 4096;
   if (bytes_left_ == 0) return 0;
@@ -87,6 +89,8 @@ size_t SourceLines::ReadFile(uint64_t time_us, File* file) {
   file->read_us = time_us;
   file->size_bytes = bytes;
   file->mtime_ns = source->mtime_ns;
+  // Changed after its code was first seen: its lines need not be those that
+  // ran.
   if (source->mtime_ns > file->seen_ns) return bytes + kOpening;
   for (const absl::string_view line : source->Lines()) {
     file->hashes.push_back(SourceLineHash(line));
@@ -101,6 +105,8 @@ void SourceLines::Write(RecordSink* out) const {
   }
 }
 
+// A long file becomes several records. A file that has changed is one record
+// without lines.
 void SourceLines::WriteFile(const File& file, RecordSink* out) const {
   const SourceCode source = {file.mtime_ns, file.text};
   const std::vector<absl::string_view> lines = source.Lines();
@@ -134,6 +140,8 @@ void SourceLines::WriteFile(const File& file, RecordSink* out) const {
   } while (next != end);
 }
 
+// The fourth number after "Uid:" or "Gid:" is that of file system access
+// (proc(5)).
 uint32_t LastId(absl::string_view status, absl::string_view label,
                 uint32_t otherwise) {
   const size_t at = status.find(label);
@@ -164,8 +172,8 @@ std::vector<gid_t> OtherGroups(absl::string_view status) {
 
 namespace {
 
-// Changes the calling thread alone. setgroups() of libc would change all
-// threads.
+// By system call, for the calling thread only. setgroups() of libc changes all
+// threads of the process.
 void SetGroups(const std::vector<gid_t>& groups) {
   syscall(SYS_setgroups, groups.size(), groups.data());
 }
@@ -188,11 +196,13 @@ void TracedUser::Look() {
   if (!status.empty()) groups_ = OtherGroups(status);
 }
 
+// A collector that runs as root reads source files with the rights of the
+// traced user. So it opens no file that this user may not read.
 TracedUser::Rights::Rights(TracedUser* user) {
   if (geteuid() == 0) user->Look();
   const bool is_root = geteuid() != 0 || user->user_ == 0;
-  // Groups first: as another user that may be refused. A namespace that refuses
-  // it refused it to the program, too. The two below return what was before.
+  // Groups first, because another user may be refused to set them. A namespace
+  // that refuses it has refused it to the program, too.
   if (!is_root) {
     has_others_ = true;
     groups_before_ = OwnGroups();

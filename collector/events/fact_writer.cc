@@ -134,7 +134,7 @@ Record GcRunOf(const Context& in, PayloadReader payload) {
   return record;
 }
 
-// KIND_NOT_SET: none is known of that kind.
+// KIND_NOT_SET: not the kind of a fact.
 Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
   switch (kind) {
     case ControlKind::kMark:
@@ -162,7 +162,7 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
 
 }  // namespace
 
-// The program may say any names, and as many as it likes.
+// The program may use any names and any number of them, so both are limited.
 void FactWriter::WriteCounter(PayloadReader payload) {
   const auto head = payload.Take<CounterPayload>();
   const absl::string_view name = payload.TakeName().substr(0, kMostCounterName);
@@ -188,6 +188,8 @@ void FactWriter::WriteCounter(PayloadReader payload) {
   in_.out->Write(record);
 }
 
+// A dump at a peak replaces the previous one in its file, so it is counted
+// once.
 void DumpsMade::Take(const ObjectsDumped& dump) {
   if (!dump.problem().empty()) return;
   const bool replaces = has_peak && dump.reason() == OBJECTS_AT_PEAK;
@@ -196,6 +198,8 @@ void DumpsMade::Take(const ObjectsDumped& dump) {
   last = dump.file();
 }
 
+// The path of the run file and values of counters need state of their own. All
+// other facts are one record each.
 bool FactWriter::Write(ControlKind kind, absl::string_view payload) {
   if (kind == ControlKind::kOutput) {
     output_ = std::string(PayloadReader(payload).TakeString());

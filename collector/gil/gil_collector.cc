@@ -10,14 +10,16 @@
 namespace pymemrun {
 namespace {
 
-// So long an event may be overtaken by what a thread could not say before.
+// An event waits this long: a thread that is prevented from running reports an
+// earlier event only afterwards.
 constexpr uint64_t kHeldBackNs = 50000000;
+// Bounds the search of Insert(), whatever times the program writes.
 constexpr int kMostPlacesBack = 256;
 constexpr uint64_t kLookPeriodNs = 250000000;
-// Threads that were there once and are asked for, at most.
+// Most threads whose end is looked for.
 constexpr size_t kMaxThreads = 1u << 16;
 
-// As the file has it; 0: there is no such GIL.
+// The number of a GIL in the file; 0: no such GIL.
 uint32_t NumberOf(uint64_t gil) {
   return gil > UINT32_MAX ? 0 : static_cast<uint32_t>(gil);
 }
@@ -49,8 +51,9 @@ void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   const Waiting waiting = {item, stack};
   if (item.kind == SideKind::kGil && item.detail != 0 &&
       NoteOf(item) != GilNote::kEnded) {
+    // The thread was prevented from running before it wrote this item.
     PutBack(waiting);
-    // Then that says it all.
+    // PutBack() has inserted this note already.
     if (NoteOf(item) == GilNote::kGivingWay) return;
     Waiting over = waiting;
     over.item.flags = static_cast<uint16_t>(GilNote::kGaveWay);
@@ -63,7 +66,7 @@ void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   }
 }
 
-// Behind what was not later.
+// Inserts by time, after events of the same time.
 void GilCollector::Insert(const Waiting& waiting) {
   auto at = waiting_.end();
   for (int i = 0; i < kMostPlacesBack && at != waiting_.begin() &&
@@ -74,7 +77,8 @@ void GilCollector::Insert(const Waiting& waiting) {
   waiting_.insert(at, waiting);
 }
 
-// A thread that could not say at once that it is kept gives way from then on.
+// Inserts kGivingWay at the time from which the thread was prevented from
+// running, which the thread could report only later.
 void GilCollector::PutBack(const Waiting& late) {
   const uint64_t kept = uint64_t{late.item.detail} << kGilKeptShift;
   Waiting way = late;
@@ -83,7 +87,7 @@ void GilCollector::PutBack(const Waiting& late) {
   Insert(way);
 }
 
-// A new thread of Python's takes the GIL before it has its name.
+// A new thread of Python takes the GIL before it has its name.
 bool GilCollector::IsReady(const SideAny& item, uint64_t now) const {
   if (waiting_.size() > kMostHeldBack) return true;
   const uint64_t time_ns = options_.clock->NanosAt(item.time_ns);
@@ -109,19 +113,21 @@ bool GilCollector::Lives(uint32_t thread) const {
   return options_.lives ? options_.lives(thread) : options_.side->Lives(thread);
 }
 
-// Never later than now, whatever the program wrote.
+// Stamps come from the program: none counts as later than now.
 uint64_t GilCollector::TimeOf(uint64_t stamp, uint64_t now_ns) const {
   return std::min(options_.clock->NanosAt(stamp),
                   options_.clock->NanosOfMonotonic(now_ns));
 }
 
-// At least 1 where it is free.
+// For how long the GIL has been free, at least 1 ns; 0: it is held.
 uint64_t GilCollector::FreeFor(uint64_t since, uint64_t time_ns) const {
   if (since == 0) return 0;
   const uint64_t since_ns = options_.clock->NanosAt(since);
   return since_ns >= time_ns ? 1 : time_ns - since_ns;
 }
 
+// Also notes the thread for LookForEnded(). The main thread ends with the
+// process.
 uint32_t GilCollector::ThreadOf(uint32_t native, uint64_t time_ns) {
   const uint32_t id = NativeThreadId(options_.pid, native, time_ns / 1000,
                                      options_.definitions);
@@ -156,6 +162,8 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
   Append(event);
 }
 
+// Counts and times are clamped to what readers accept, because the program may
+// write anything.
 void GilCollector::SetNote(const SideAny& item, GilEvent* event) {
   const auto said = item.As<SideGil>();
   event->thread =
@@ -227,7 +235,7 @@ void GilCollector::LookForEnded(uint64_t now_ns, bool at_once) {
   }
 }
 
-// What has no event behind it.
+// The states at the end: the current wait or hold of a GIL has no event yet.
 void GilCollector::AddStates(uint64_t now_ns) {
   for (const GilHold& hold : options_.page->gils) {
     const uint64_t gil = hold.gil.load(std::memory_order_relaxed);
@@ -250,6 +258,8 @@ void GilCollector::AddStates(uint64_t now_ns) {
   }
 }
 
+// If the program reported its end, that is the time of the last states; it has
+// only waited since then.
 void GilCollector::Finish(uint64_t now_ns, bool process_lives) {
   while (!waiting_.empty()) GiveFirst(now_ns);
   const uint64_t said_ns = options_.page->end.monotonic_ns;

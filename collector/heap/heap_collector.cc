@@ -17,6 +17,8 @@
 namespace pymemrun {
 namespace {
 
+// A batch ends at this many entries, or at half the size of the largest record
+// that readers accept.
 constexpr size_t kMaxEntries = kMaxBatchEntries / 8;
 constexpr size_t kMaxStatedBytes = kMaxKnownRecordBytes / 2;
 // Most events that wait for a slot. Beyond that they do not wait: a program
@@ -41,7 +43,7 @@ uint64_t CallerOf(const SideItemView& item) {
   return caller;
 }
 
-// What the tracer does not say is an object's.
+// An unknown number counts as the object domain.
 uint32_t AllocatorOf(uint32_t kind) {
   constexpr uint32_t kObj = HEAP_OBJ;
   return kind <= static_cast<uint32_t>(HeapAllocator_MAX) ? kind : kObj;
@@ -79,8 +81,8 @@ void HeapCollector::NoSlotsBefore(uint64_t now_ns) {
   slot_us_ = std::max(slot_us_, options_.clock->MicrosOfMonotonic(now_ns));
 }
 
-// What the slot says of the realloc before it, if there is one. Whether that is
-// all that it says.
+// Decides the pending free of a realloc: the next slot says whether the realloc
+// succeeded. Returns whether the slot says only that.
 bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
   if (tentative_.address == 0) return false;
   const bool failed = (slot.address_high & kHeapKept) != 0;
@@ -89,6 +91,8 @@ bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
   return failed;
 }
 
+// A direct-mapped cache before the table of definitions: nearly every
+// allocation has one of the last stacks.
 inline uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
   const uint32_t raw = slot.what_and_stack & kIdMask;
   const KnownStack& known = known_stacks_[raw & (kKnownStacks - 1)];
@@ -120,8 +124,8 @@ inline void HeapCollector::AddAllocation(const HeapSlot& slot,
   if (IsToLook()) Look();
 }
 
-// Nearly all slots: allocations, and frees that are no realloc's. Returns the
-// first that is another.
+// The fast loop. It takes allocations, and frees that belong to no realloc.
+// Returns the first slot of another kind, or `end`.
 const EventSlot* HeapCollector::TakePlain(const EventSlot* slot,
                                           const EventSlot* end) {
   for (; slot != end; ++slot) {
@@ -141,6 +145,8 @@ const EventSlot* HeapCollector::TakePlain(const EventSlot* slot,
   return slot;
 }
 
+// Takes a slot that needs more state: a part of a realloc, or an allocation
+// with a high half of its size.
 void HeapCollector::TakeOne(const EventSlot& slot, Run* run) {
   HeapSlot heap;
   std::memcpy(&heap, &slot, sizeof(heap));
@@ -163,6 +169,9 @@ void HeapCollector::TakeOne(const EventSlot& slot, Run* run) {
   run->size_high = 0;
 }
 
+// Alternates: items of the side ring up to a slot, then slots up to the next
+// such place. Times never decrease, so a late item gets the time of slots
+// before it.
 uint32_t HeapCollector::TakeSlots(Run run) {
   const RingMerger& merger = *options_.merger;
   slot_us_ = std::max(slot_us_, options_.clock->Micros(run.stamp));
@@ -183,7 +192,7 @@ uint32_t HeapCollector::TakeSlots(Run run) {
 }
 
 void HeapCollector::TakeRates(const SideItemView& item) {
-  GiveOutUpTo(~uint64_t{0});  // they are by the rates before
+  GiveOutUpTo(~uint64_t{0});  // these were sampled at the previous rates
   HeapRates rates;
   rates.set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
   rates.set_mean_bytes(item.As<SideHeapRates>().mean_bytes);
@@ -247,7 +256,8 @@ void HeapCollector::GiveOutFirst() {
   HeapEvent event = first.event;
   event.thread = NativeThreadId(options_.pid, first.native_thread,
                                 event.time_us, options_.definitions);
-  // Who else has the address by now had it from the realloc.
+  // Another thread has the address by now. So the realloc has freed it,
+  // although its second slot is not here yet.
   if (tentative_.address != 0 && tentative_.address == event.address) {
     Add(tentative_);
     tentative_.address = 0;
@@ -260,7 +270,7 @@ void HeapCollector::GiveOutUpTo(uint64_t index) {
   while (merger.waiting() > 0 && merger.first().index <= index) GiveOutFirst();
 }
 
-// A new thread of Python's asks for memory before it has its name.
+// A new thread of Python allocates before it has its name.
 bool HeapCollector::IsNamed(const WaitingEvent& waiting,
                             uint64_t looked_ns) const {
   return options_.merger->waiting() > kMostHeldBack ||
@@ -272,7 +282,8 @@ void HeapCollector::EndRound(uint64_t index, uint64_t looked_ns) {
   const RingMerger& merger = *options_.merger;
   if (merger.waiting() == 0) return;
   if (merger.merges()) return GiveOutUpTo(index);
-  // By now its name may be in the ring, where we were held up.
+  // The name may be in the event ring by now, because the collector was
+  // delayed.
   while (merger.waiting() > 0 && IsNamed(merger.first(), looked_ns)) {
     GiveOutFirst();
   }
@@ -284,6 +295,7 @@ void HeapCollector::Add(const HeapEvent& event) {
   if (IsToLook()) Look();
 }
 
+// Called once for kLookEach entries, so that the hot loops compare one number.
 void HeapCollector::Look() {
   if (encoder_.entries() >= kMaxEntries ||
       encoder_.max_stated_bytes() >= kMaxStatedBytes) {

@@ -24,6 +24,7 @@
 namespace pymemrun {
 namespace {
 
+// A walk that sends nothing for a minute is killed.
 constexpr int kSilentMs = 60000;
 
 void Futex(std::atomic<uint32_t>* word, int operation, uint32_t value,
@@ -31,7 +32,8 @@ void Futex(std::atomic<uint32_t>* word, int operation, uint32_t value,
   syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
 }
 
-// The traced process sets it right after the fork.
+// How long the fork stopped the program. The traced process stores it right
+// after the fork, so this waits 200 ms at most.
 uint64_t PauseOf(ObjectStatus* status) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
@@ -43,8 +45,8 @@ uint64_t PauseOf(ObjectStatus* status) {
   return 0;
 }
 
-// Written by the level that the run has, which is known after the first
-// message.
+// The file is opened with the first record: the compression level comes with
+// the launch text, which is the first message.
 class DumpFile {
  public:
   explicit DumpFile(int fd) : sink_(fd) {}
@@ -71,7 +73,7 @@ class DumpFile {
   std::unique_ptr<StreamWriter> writer_;
 };
 
-// Until the pipe ends, or nothing comes for so long.
+// Reads messages until the pipe ends, or until nothing comes for `silent_ms`.
 absl::Status ReadAll(int pipe, int silent_ms, ObjectStatus* status,
                      ObjectMessages* messages) {
   std::vector<char> buffer(size_t{1} << 20);
@@ -87,6 +89,8 @@ absl::Status ReadAll(int pipe, int silent_ms, ObjectStatus* status,
   }
 }
 
+// Publishes the result in the status page. Pairs with the acquire of the traced
+// process, which waits on `done`.
 void Tell(const ObjectRecorder& recorder, const DumpFile& file, bool whole,
           ObjectStatus* status) {
   const ObjectsEnd& end = recorder.end();
@@ -102,7 +106,8 @@ void Tell(const ObjectRecorder& recorder, const DumpFile& file, bool whole,
   Futex(&status->done, FUTEX_WAKE, 1, nullptr);
 }
 
-// Unless its name is another file's by now.
+// Renames the dump to the name of the earlier dump that it replaces, unless its
+// own name belongs to another file by now.
 void TakePlace(int output, const DumpPlace& place) {
   struct stat ours, named;
   if (fstat(output, &ours) == 0 && lstat(place.file, &named) == 0 &&
@@ -113,6 +118,9 @@ void TakePlace(int output, const DumpPlace& place) {
 
 }  // namespace
 
+// Three processes share the status page: the traced one, its forked child that
+// walks, and this one. The heartbeat tells the traced process that work goes
+// on.
 int CollectObjects(const ObjectFds& fds, const DumpPlace& place, int walker,
                    int silent_ms) {
   void* const page = mmap(nullptr, kObjectStatusBytes, PROT_READ | PROT_WRITE,
@@ -141,14 +149,15 @@ int CollectObjects(const ObjectFds& fds, const DumpPlace& place, int walker,
   const bool whole = read.ok() && written.ok() && recorder.has_ended();
   const bool complete =
       whole && recorder.end().outcome() == ObjectsEnd::COMPLETE;
-  // Before the program goes on by it, which may have ended without a word.
+  // Before Tell(): the program that waits for it may use the new name at once.
   if (complete && place.file != nullptr) TakePlace(fds.output, place);
   Tell(recorder, file, whole, status);
   return whole ? 0 : 1;
 }
 
 int RunObjectCollector(const DumpPlace& place) {
-  // The child started us, and is there until it has told all.
+  // The child has started this process and waits until everything is written,
+  // so its number is valid here.
   const int walker = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
   DetachFromProgram(walker > kObjectStatusFd ? walker : kObjectStatusFd);
   return CollectObjects({kObjectPipeFd, kObjectOutputFd, kObjectStatusFd},

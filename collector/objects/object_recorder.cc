@@ -113,6 +113,8 @@ absl::Status ObjectRecorder::TakeLaunchText(absl::string_view payload) {
   return absl::OkStatus();
 }
 
+// Writes the header and the start of the dump. The page size is the system's,
+// not what the child says.
 absl::Status ObjectRecorder::TakeBegin(absl::string_view payload) {
   ObjectBeginWire wire = {};
   RETURN_IF_ERROR(TakeHead(&payload, &wire));
@@ -179,6 +181,8 @@ absl::Status ObjectRecorder::TakeName(absl::string_view payload) {
   return Write(record);
 }
 
+// Synthetic nodes, such as the root, are in the file but do not count as
+// objects.
 absl::Status ObjectRecorder::TakeNode(absl::string_view payload) {
   ObjectNodeWire wire = {};
   RETURN_IF_ERROR(TakeHead(&payload, &wire));
@@ -251,6 +255,7 @@ absl::Status ObjectRecorder::TakeEnd(absl::string_view payload) {
   return absl::OkStatus();
 }
 
+// Without an end message the outcome stays STOPPED, as set at the start.
 absl::Status ObjectRecorder::Finish() {
   if (!begun_) return Refused("expected the beginning", 0);
   RETURN_IF_ERROR(encoder_.Flush());
@@ -279,6 +284,8 @@ absl::Status ObjectMessages::TakeWhole(absl::string_view* bytes) {
   return absl::OkStatus();
 }
 
+// Keeps the incomplete message at the end for the next call. Usually none is
+// left over, and nothing is copied.
 absl::Status ObjectMessages::Take(absl::string_view bytes) {
   if (rest_.empty()) {
     RETURN_IF_ERROR(TakeWhole(&bytes));

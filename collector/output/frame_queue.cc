@@ -9,8 +9,9 @@
 namespace pymemrun {
 namespace {
 
-// It writes and waits: no more stack than that takes.
+// The thread only writes and waits.
 constexpr size_t kStackBytes = 64 * 1024;
+// How often `waiting` is called during a wait.
 constexpr std::chrono::milliseconds kWaitStep(50);
 // How long a disk that failed is left alone, and how often it is tried at the
 // end.
@@ -52,6 +53,8 @@ void FrameQueue::WaitUntil(std::unique_lock<std::mutex>* lock,
   }
 }
 
+// Waits for a slow disk, but not for one that fails: there it takes up to twice
+// the limit, and then refuses.
 absl::Status FrameQueue::Append(absl::string_view frame) {
   std::unique_lock<std::mutex> lock(mutex_);
   // One frame is always taken, however large.
@@ -82,9 +85,11 @@ bool FrameQueue::IsStuck() const {
   return fails_ && queued_bytes_ >= max_bytes_;
 }
 
+// Every frame that is written resets the number of tries, so the wait ends only
+// when the disk fails kLastTries times in a row.
 void FrameQueue::Settle() {
   std::unique_lock<std::mutex> lock(mutex_);
-  // The thread was woken for each frame: it need not be again.
+  // The thread is awake or will be: it was notified of each frame.
   tries_left_ = kLastTries;
   while (!threaded_ && !frames_.empty()) {
     if (WriteFirst(&lock)) continue;
@@ -119,10 +124,10 @@ void FrameQueue::WriteFrames() {
   }
 }
 
-// REQUIRES: there is a frame. Returns false where it stays, or all were given
-// up.
+// Writes the first frame without the lock. Returns false if it stays in the
+// queue, or if all frames were given up. REQUIRES: there is a frame.
 bool FrameQueue::WriteFirst(std::unique_lock<std::mutex>* lock) {
-  // Stays where it is while others are put behind it.
+  // Other threads only append, and a deque does not move its elements then.
   const Frame& frame = frames_.front();
   const uint64_t end = progress_.bytes;
   lock->unlock();
@@ -154,7 +159,7 @@ bool FrameQueue::WriteAtEnd(absl::string_view bytes, uint64_t end) {
   if (sink.Append(bytes).ok()) return true;
   last_error_ = sink.last_errno();
   const auto offset = static_cast<off_t>(end);
-  // Where it cannot be cut what comes next is written over it.
+  // If the file cannot be cut, the next try overwrites the rest.
   if (ftruncate(fd_, offset) != 0) errno = 0;
   lseek(fd_, offset, SEEK_SET);
   return false;

@@ -22,8 +22,8 @@
 namespace pymemrun {
 namespace {
 
-// Frames that wait for a slow disk. At a hundred bytes for a thousand rows they
-// are many seconds of a busy program.
+// Limit of frames that wait for a slow disk. A thousand rows take about a
+// hundred bytes, so this is many seconds of a busy program.
 constexpr size_t kMaxQueuedBytes = 8 * 1024 * 1024;
 
 }  // namespace
@@ -42,6 +42,8 @@ RunWriter::RunWriter(int fd, int level, std::function<void()> waiting,
   }
 }
 
+// Only records of rows and events may be dropped. The loss is reported before
+// the next record of this kind.
 void RunWriter::Write(absl::string_view record, RowCounts holds) {
   const bool rows_only = HoldsRowsOnly(record);
   if (lost_frames_ || (rows_only && queue_.IsStuck())) {
@@ -52,18 +54,20 @@ void RunWriter::Write(absl::string_view record, RowCounts holds) {
 }
 
 void RunWriter::Take(absl::string_view record, RowCounts holds) {
-  // Does the record not fit? Then it is in the next frame.
+  // The count before this record: if it does not fit, the frame ends before it.
   queue_.set_rows(taken_);
   const absl::Status taken = writer_->AppendSerialized(record);
   if (taken.ok()) {
     taken_ += holds;
   } else {
-    // Larger than any that readers accept; or the queue takes no more.
+    // InvalidArgument: the record is larger than readers accept. Any other
+    // error: the queue refuses frames.
     lost_frames_ |= !absl::IsInvalidArgument(taken);
     Drop(record, holds);
   }
 }
 
+// Keeps the range of numbers and the last time, for the loss record.
 void RunWriter::Drop(absl::string_view record, RowCounts holds) {
   dropped_ += holds;
   const FrameSpan span = SpanOfRecord(record);
@@ -143,7 +147,7 @@ void RunWriter::CutToWholeFrames() {
 }
 
 void RunWriter::WriteIndex() {
-  // Where the disk has no room for it the file is whole without.
+  // The index only speeds up readers: without room for it the file is complete.
   const absl::Status taken = writer_->WriteIndex();
   queue_.Settle();
   const FrameQueue::Progress progress = queue_.progress();
@@ -151,6 +155,8 @@ void RunWriter::WriteIndex() {
   if (!taken.ok() || progress.gave_up) CutToWholeFrames();
 }
 
+// A stream's writer keeps its first failure. So after a loss a second writer
+// puts the footer behind the last whole frame.
 void RunWriter::WriteFooter(const Record& footer) {
   if (!lost_frames_) Take(footer.SerializeAsString(), {});
   Settle();
@@ -185,7 +191,7 @@ absl::StatusOr<std::string> RunName(ByteSource* source) {
   HeaderVisitor visitor;
   ReadSteps steps(source, StreamReader::Options(), &visitor);
   absl::StatusOr<bool> more = true;
-  // No further: a dump of the object graph may have gigabytes.
+  // Not beyond the header: a dump of the object graph may have gigabytes.
   while (more.ok() && *more && !visitor.header().has_value()) {
     more = steps.Step();
   }
@@ -223,7 +229,8 @@ bool SameFile(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// As the kernel knows it; empty: not known, or another file's by now.
+// The current path of an open file, from /proc/self/fd. Empty: not known, or
+// the name belongs to another file by now.
 std::string PathOf(int fd, const struct stat& file) {
   char path[PATH_MAX];
   const std::string link = absl::StrCat("/proc/self/fd/", fd);
@@ -238,6 +245,8 @@ std::string PathOf(int fd, const struct stat& file) {
 
 }  // namespace
 
+// A name that cannot be looked at counts as kept: only ENOENT and ENOTDIR show
+// that it has gone.
 OutputFate FateOfOutput(int fd, const std::string& path) {
   OutputFate fate{.path = path};
   struct stat file, there;

@@ -12,7 +12,8 @@ namespace {
 // Faults no farther apart than this share a call: walking over the pages
 // between them is faster than another call.
 constexpr uint64_t kNearPages = 16;
-// A fault that the kernel takes for the program may read or write.
+// Addresses in the kernel's half. A system call that faults for the program may
+// read or write.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 // An instruction that wrote this many pages and found no zeros is known. From
 // then on the kernel is asked about one of its pages in kAskOneIn.
@@ -20,14 +21,16 @@ constexpr uint64_t kKnownPages = 64;
 constexpr uint64_t kAskOneIn = 16;
 // Threads that take the first fault of a huge page at the same time.
 constexpr size_t kMostUnderWay = 64;
-// No fault takes longer, not where its thread waits for a processor either.
+// Longest time that a fault takes, with the wait of its thread for a processor.
 constexpr uint64_t kLongestFaultNs = 200000000;
-// Its stack is known after PageMatcher::kPatienceNs, and the time that the
-// collector itself waits for a processor.
+// How long the answer for a fault is kept: its stack is known after
+// PageMatcher::kPatienceNs, plus the time that the collector itself waits for a
+// processor.
 constexpr uint64_t kKeptNs = 3000000000;
 
 }  // namespace
 
+// Zero pages first: for these the question about a huge page is superfluous.
 size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
   AskAgain();
   for (size_t i = first; i < samples->size(); ++i) {
@@ -44,6 +47,8 @@ size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
   return zeros;
 }
 
+// One ioctl answers for a run of near faults, so samples are sorted by address
+// first. Samples that surely wrote are left out.
 size_t FaultLooks::FindZeros(size_t first, std::vector<PageSample>* samples) {
   order_.clear();
   for (size_t i = first; i < samples->size(); ++i) {
@@ -65,7 +70,8 @@ size_t FaultLooks::FindZeros(size_t first, std::vector<PageSample>* samples) {
   return zeros;
 }
 
-// Asks about neighbouring samples in the order.
+// Asks about order_[first] to order_[end - 1], which are near each other. Both
+// lists are sorted by address, so one pass joins them.
 size_t FaultLooks::FindZerosNear(size_t first, size_t end,
                                  std::vector<PageSample>* samples) {
   if (first == order_.size()) return 0;
@@ -81,7 +87,9 @@ size_t FaultLooks::FindZerosNear(size_t first, size_t end,
     if (region->begin > sample.address) continue;
     sample.zero = (region->categories & kPageIsZeroPage) != 0;
     zeros += *sample.zero;
-    // What was read first and written soon after has two faults.
+    // A page that is read first and written soon after has two faults. Then the
+    // answer, a page of the program, does not show what the first instruction
+    // did.
     const auto is_same = [&](size_t other) {
       return (*samples)[order_[other]].address / page_bytes_ ==
              sample.address / page_bytes_;
@@ -94,6 +102,8 @@ size_t FaultLooks::FindZerosNear(size_t first, size_t end,
   return zeros;
 }
 
+// Asked when the stack is known. If the memory is gone by then, the habit of
+// the instruction decides.
 bool FaultLooks::IsZero(const PageSample& sample) {
   if (sample.of_file) return false;
   if (sample.zero.has_value()) return *sample.zero;
@@ -107,6 +117,8 @@ bool FaultLooks::IsZero(const PageSample& sample) {
   return habit.zeros > 0 && habit.writes == 0;
 }
 
+// A direct-mapped table: another instruction with the same hash takes the
+// place.
 FaultLooks::Habit& FaultLooks::HabitOf(const PageSample& sample) {
   Habit& habit = habits_[sample.instruction % habits_.size()];
   if (habit.instruction != sample.instruction) {
@@ -116,8 +128,8 @@ FaultLooks::Habit& FaultLooks::HabitOf(const PageSample& sample) {
   return habit;
 }
 
-// An instruction reads or writes, few do both: what never found zeros need not
-// be asked about each time.
+// An instruction usually either reads or writes. So an instruction that never
+// found zeros is asked about only now and then.
 bool FaultLooks::SurelyWrites(const PageSample& sample) {
   if (sample.instruction >= kKernelHalf) return false;
   Habit& habit = HabitOf(sample);
@@ -125,6 +137,8 @@ bool FaultLooks::SurelyWrites(const PageSample& sample) {
   return ++habit.not_asked % kAskOneIn != 0;
 }
 
+// A range with more blocks than the table voids the whole table, so the cost is
+// bounded for any range.
 void FaultLooks::Left(uint64_t address, uint64_t bytes) {
   for (UnderWay& fault : under_way_) {
     if (fault.address - address < bytes) fault.until_ns = 0;

@@ -8,14 +8,17 @@
 namespace pymemrun {
 namespace {
 
-// What is younger may still be on its way: a CPU is held up between taking the
-// time and showing the sample.
+// Samples younger than this may be missing: the kernel takes the time of a
+// sample before it publishes it.
 constexpr uint64_t kSettleNs = 2000000;
-// Before its mapping goes: readers have microseconds.
+// Pages found by munmap are dated this much before their release, because times
+// in the file are microseconds.
 constexpr uint64_t kFoundBeforeNs = 1000;
+// Distance of two looks at RSS.
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kPutOffNs = 20000000;
-// RSS and its time must belong together, at a million faults a second too.
+// RSS and its time must belong together, even at a million faults a second. So
+// RSS is read again if reading took longer than kPromptNs.
 constexpr int kRssTries = 10;
 constexpr uint64_t kPromptNs = 100000;
 constexpr int kMostPutOff = 12;  // by so long each
@@ -24,7 +27,7 @@ constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
 constexpr uint32_t kLongestNapUs = 10000;
 constexpr uint32_t kShortestNapUs = 500;
 // At its fastest a CPU takes some two million faults a second, for reads into
-// fresh memory; half a ring of them is how long we may look away.
+// fresh memory. The collector sleeps for half a ring of these at most.
 constexpr uint32_t kSamplesPerMs = 2000;
 
 uint32_t NapFor(const PageRings* rings) {
@@ -77,7 +80,8 @@ size_t PageCollector::Drain(uint64_t now_ns) {
   return taken;
 }
 
-// Empties the rings into memory.
+// Moves the contents of both rings to samples_ and touches_. Their stacks are
+// matched later, in Match().
 size_t PageCollector::Gather(uint64_t now_ns) {
   const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
   // In this order: a sample is in its ring before the signal that it makes, so
@@ -170,6 +174,8 @@ void PageCollector::NameSamples() {
   named_ = samples_.size();
 }
 
+// The samples go to the matcher before the touches that they caused, as its
+// header requires.
 void PageCollector::Match(uint64_t until_ns) {
   matched_ns_ = until_ns;
   NameSamples();
@@ -184,6 +190,8 @@ void PageCollector::Match(uint64_t until_ns) {
   matcher_.Emit(until_ns, this);
 }
 
+// The matcher has found the stack. Pages of zeros and pages that are not chosen
+// leave no entry, but the chosen ones may bring neighbours.
 PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
   if (looks_.IsZero(sample)) return {};
@@ -207,8 +215,8 @@ PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   return brings;
 }
 
-// Most pages around this one may have been resident before, in the first
-// milliseconds; then all count as that.
+// Before the first answer of the kernel, pages around this one may be older
+// than the run. Then all count as resident before tracing.
 PageSpan PageCollector::FilePagesWith(uint64_t address) {
   if (!knows_before_) return {};
   const PageRegion around = scan_.FilePagesAround(address);
@@ -268,8 +276,8 @@ void PageCollector::WriteResidency(const ResidencyAnswer& answer) {
   BeginToChoose();
 }
 
-// Not before it is known what was there before, which what came since then must
-// be told from.
+// Sampling starts only after the first answer: until then pages that come
+// cannot be told from pages of before.
 void PageCollector::BeginToChoose() {
   if (sampler_.chooses() || options_.weight <= 1) return;
   sampler_.Begin();
@@ -309,7 +317,8 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   AskResidency();
 }
 
-// `as_of_ns`: when it was as it is now; 0: when it is asked.
+// Scans resident pages and puts the answer into the order of events, as two
+// marks. `as_of_ns`: time since which the program has waited; 0: it runs.
 void PageCollector::AskResidency(uint64_t as_of_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
@@ -330,7 +339,8 @@ void PageCollector::AskResidency(uint64_t as_of_ns) {
   answers_.push_back(std::move(answer));
 }
 
-// RSS of the answer's end, where it can be told. Returns what statm last said.
+// Sets RSS of the answer's end if no call was releasing memory then. Returns
+// the last value of statm in any case.
 uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
   uint64_t rss_bytes = 0;
   for (int tries = 0; tries < kRssTries; ++tries) {

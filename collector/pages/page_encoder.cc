@@ -10,6 +10,8 @@ void PageEncoder::SetWeight(uint32_t weight) {
   batch_.set_weight(weight);
 }
 
+// Common fields of the entries of a fault. Without a stack the fault is charged
+// to the interpreter on the main thread, else to a native thread.
 PageEntry PageEncoder::EntryOf(const MatchedSample& matched, bool certain) {
   const PageSample& sample = *matched.sample;
   PageEntry entry = {};
@@ -38,6 +40,8 @@ void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
   Append(entry);
 }
 
+// The pages that the kernel mapped beside the page of the fault. They share its
+// stack, which is always inferred for them.
 void PageEncoder::AddWith(const MatchedSample& matched, uint64_t address,
                           uint64_t bytes) {
   PageEntry entry = EntryOf(matched, /*certain=*/true);
@@ -49,6 +53,7 @@ void PageEncoder::AddWith(const MatchedSample& matched, uint64_t address,
 }
 
 void PageEncoder::AddRange(const PageMark& range, bool certain) {
+  // `end` may wrap; the check below refuses that.
   const uint64_t end = range.address + range.bytes;
   PageEntry entry = {};
   entry.time_us = in_.clock->MicrosOfMonotonic(range.time_ns);

@@ -57,7 +57,8 @@ PageMatcher::PageMatcher(uint32_t page_bytes)
     : page_bytes_(page_bytes), forget_at_(kManyThreads) {}
 
 // Lower bound of the times of all that waits or will be added, except for
-// stragglers.
+// stragglers. A straggler is an item whose time is below that of earlier
+// output.
 uint64_t PageMatcher::Settled() const {
   return samples_.empty() ? emitted_ns_ : samples_.front().time_ns;
 }
@@ -85,6 +86,8 @@ void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
   asks.erase(asks.begin(), younger);
 }
 
+// Requests for huge pages are kept apart: they are no faults and take no share
+// of the samples.
 void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
   if (threads_.size() >= forget_at_) ForgetThreads();
   Thread& thread = threads_[thread_id];
@@ -147,6 +150,10 @@ void PageMatcher::EmitMark(Output* out) {
   out->OnMark(mark);
 }
 
+// Emits the oldest sample, or returns false if its stack or the name of its
+// thread is not known yet. A sample that waits holds back all younger output.
+// So it stops waiting after kPatienceNs, or when more than kMaxWaiting items
+// wait.
 bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   const PageSample sample = samples_.front();
   Thread& thread = threads_[sample.thread];
@@ -211,6 +218,9 @@ bool PageMatcher::NextIsUsers(uint32_t thread_id, Thread* thread) const {
   return thread->is_users;
 }
 
+// Chooses between the two touches around a sample that has none of its own. The
+// rules apply in this order: the request for a huge page, the side of a system
+// call, the instruction, and at last the nearer touch by number.
 const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
                                       Thread* in) const {
   const Thread& thread = *in;
@@ -278,6 +288,8 @@ void PageMatcher::FindPause(Thread* thread) {
   }
 }
 
+// Each thread has at most one fault at a time, its last one. Cost: linear in
+// the number of threads.
 std::vector<FaultUnderWay> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
   std::vector<FaultUnderWay> faults;
   for (const auto& [id, thread] : threads_) {

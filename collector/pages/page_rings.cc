@@ -7,11 +7,13 @@ namespace {
 
 constexpr PerfRings::Sizes kSizes = {size_t{8} << 20, size_t{64} << 10,
                                      size_t{32} << 20};
-// The kernel makes all their pages at once, and many a forked child ends soon.
+// Smaller, because the kernel allocates all pages of a ring at once, and many
+// forked children end soon.
 constexpr PerfRings::Sizes kForkedSizes = {size_t{512} << 10, size_t{64} << 10,
                                            size_t{16} << 20};
 
 // PERF_RECORD_SAMPLE with IP, TID, TIME and ADDR: the kernel's order of them.
+// See perf_event_open(2).
 struct SampleRecord {
   perf_event_header header;
   uint64_t instruction;

@@ -7,15 +7,17 @@
 namespace pymemrun {
 namespace {
 
+// The size of a huge page with pages of 4 KiB.
 constexpr uint64_t kBlockBytes = uint64_t{2} << 20;
 // Releasing less than this does not often make room for a huge page. Otherwise
 // code that releases and touches a few pages again and again would be recorded
 // each time.
 constexpr uint64_t kLeastLeftBytes = uint64_t{256} << 10;
-// 512 GiB. Beyond, each block is taken for new now and then.
+// Blocks remembered: 512 GiB of addresses. In larger programs all are forgotten
+// then, and each counts as new once more.
 constexpr size_t kMaxBlocks = size_t{1} << 18;
 
-// Spreads neighbouring numbers over all 64 bits.
+// The step of SplitMix64: spreads neighbouring numbers over all 64 bits.
 uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -32,6 +34,9 @@ uint64_t PageSampler::RandomSeed() {
   return seed;
 }
 
+// The choice depends on the address and the seed only, so it is the same each
+// time that a page comes. The order of the tests matters: the first fault in a
+// block is noted even while every page is certain.
 PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
   if (of_file) return PageChoice::kCertain;
   if (IsFirstInBlock(address)) return PageChoice::kFirst;
@@ -43,6 +48,8 @@ PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
                                           : PageChoice::kLeftOut;
 }
 
+// Joins neighbours with the same choice, so a certain range is one call of
+// `add`. Linear in pages: the caller limits the range.
 void PageSampler::EachChosen(
     uint64_t address, uint64_t bytes, absl::FunctionRef<bool(uint64_t)> of_file,
     absl::FunctionRef<void(uint64_t, uint64_t, bool)> add) {
@@ -71,6 +78,7 @@ bool PageSampler::IsFirstInBlock(uint64_t address) {
   return blocks_.insert(block).second;
 }
 
+// Erases by block or by known block, whichever are fewer.
 void PageSampler::Left(uint64_t address, uint64_t bytes) {
   if (bytes < kLeastLeftBytes) return;
   last_block_ = UINT64_MAX;
@@ -90,6 +98,8 @@ void PageSampler::Left(uint64_t address, uint64_t bytes) {
   }
 }
 
+// Forgets blocks without resident pages: the next fault there may bring a huge
+// page again. Linear in the size of the ranges.
 void PageSampler::Found(const std::vector<ResidentPages>& ranges) {
   absl::flat_hash_set<uint64_t> still;
   for (const ResidentPages& range : ranges) {

@@ -8,6 +8,8 @@
 namespace pymemrun {
 namespace {
 
+// Distances of two looks at RSS, two regular scans, and two scans for new
+// highs.
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
 constexpr uint64_t kHighPeriodNs = 10000000;
@@ -15,13 +17,17 @@ constexpr uint64_t kHighPeriodNs = 10000000;
 constexpr uint64_t kRegularCostFactor = 50;
 constexpr uint64_t kHighCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
+// A new high of RSS is above the previous one by 1 MiB and by 2 %.
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
 constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
 // A found answer must be higher by this fraction of a step.
 constexpr uint64_t kFoundFraction = 32;
 
+// Scans of one answer, if pages leave while the kernel looks.
 constexpr int kTries = 3;
+// Bounds for what the program may report of unmapped files.
 constexpr size_t kMostFound = size_t{1} << 16;
+// Above every user address, also with five levels of page tables.
 constexpr uint64_t kAddressesEnd = uint64_t{1} << 57;
 constexpr uint64_t kStepNs = 1000;  // readers have microseconds
 
@@ -39,6 +45,8 @@ uint64_t BytesOf(const ResidencyAnswer& answer) {
 
 }  // namespace
 
+// Both conditions need the pause after the previous scan, which bounds the
+// cost.
 bool ScanSchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
   if (IsNewHigh(rss_bytes)) return true;
@@ -81,8 +89,9 @@ void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
   found_.back().pages.push_back({file.address, file.address + file.bytes});
 }
 
-// The other pages are those of the last answer. Right after it the file's have
-// gone.
+// A scan never sees a file that was mapped and unmapped between two scans. So
+// two answers are made from the last one: with the pages of the file at their
+// release, and without them a microsecond later.
 void PageScanner::WriteFound() {
   for (const Found& found : std::exchange(found_, {})) {
     if (last_.end_ns == 0 || !schedule_.IsFoundHigh(found.rss_bytes)) {
@@ -122,6 +131,8 @@ void PageScanner::AskIfDue(uint64_t now_ns) {
   if (schedule_.IsDue(now_ns, scan_.RssBytes())) Ask();
 }
 
+// RSS and the scan are not of one moment. The scan is repeated if it found
+// clearly more pages than RSS has afterwards, because pages have left since.
 void PageScanner::AskAsOf(uint64_t time_ns) {
   parts_.side->Drain(MonotonicNs(), false);
   WriteFound();
@@ -137,7 +148,7 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
     // If pages became resident during the scan, RSS is what was found.
     answer.rss_bytes =
         std::clamp(found_bytes, std::min(before_bytes, rss_bytes), rss_bytes);
-    // Where they went, it was not.
+    // More pages than RSS has now: some left during the scan.
     if (found_bytes <= rss_bytes + StepOf(rss_bytes)) break;
   }
   schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,

@@ -15,6 +15,7 @@
 namespace pymemrun {
 namespace {
 
+// Sizes of the buffers for one ioctl, and for one read of pagemap.
 constexpr size_t kRegionsAtOnce = 1024;
 constexpr size_t kEntriesAtOnce = 8192;
 // Bytes of address space per ioctl. The kernel walks 64 MiB of pages in some 3
@@ -102,6 +103,7 @@ ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
       pagemap_(pid, "pagemap"),
       statm_(pid, "statm") {}
 
+// The answer has one region if the page is present, otherwise none.
 absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
   if (use_entries_ || pagemap_.fd() < 0) return absl::nullopt;
   PageRegion region = {};
@@ -116,6 +118,7 @@ absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
   return (region.categories & kPageIsHuge) != 0;
 }
 
+// A buffer on the stack, because most questions are about few pages.
 void ResidencyScan::FindZeroPages(uint64_t begin, uint64_t end,
                                   std::vector<PageRegion>* found) {
   if (use_entries_ || pagemap_.fd() < 0) return;
@@ -135,6 +138,8 @@ void ResidencyScan::FindZeroPages(uint64_t begin, uint64_t end,
   }
 }
 
+// One ioctl serves all faults in the same 2 MiB. The buffer has a region for
+// each of its pages, so no answer is cut off.
 PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
   if (use_entries_ || pagemap_.fd() < 0) return {};
   PagemapScan scan = {};
@@ -154,6 +159,7 @@ PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
   return {};
 }
 
+// The second field of /proc/PID/statm, in pages (proc(5)).
 uint64_t ResidencyScan::RssBytes() {
   char buffer[256];
   const std::vector<absl::string_view> fields =
@@ -179,6 +185,8 @@ bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
   return true;
 }
 
+// ENOTTY or EINVAL: this kernel does not know the ioctl. Then all mappings are
+// read as entries, from this one on.
 bool ResidencyScan::ReadMapping(const Mapping& mapping,
                                 absl::FunctionRef<void()> meanwhile,
                                 ResidencyAnswer* answer) {
@@ -235,6 +243,8 @@ bool ResidencyScan::ScanPiece(PagemapScan* scan, const Mapping& mapping,
   return true;
 }
 
+// The entries of pagemap are 64 bits for each page, see
+// Documentation/admin-guide/mm/pagemap.rst of the kernel.
 bool ResidencyScan::ReadEntries(const Mapping& mapping,
                                 ResidencyAnswer* answer) {
   const uint64_t first = mapping.begin / page_bytes_;
@@ -261,6 +271,7 @@ bool ResidencyScan::ReadEntries(const Mapping& mapping,
   return true;
 }
 
+// Appends a region. The scan goes upwards, so only the last range can touch it.
 bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
                         ResidencyAnswer* answer) {
   std::vector<ResidentPages>& ranges = answer->ranges;
@@ -301,6 +312,8 @@ bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   return IsUnexplained(rss_bytes);
 }
 
+// The next scan waits for the longest of three limits: the shortest period, the
+// share of a CPU, and the rate of ranges.
 void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,
                               uint64_t cpu_ns, uint64_t rss_bytes,
                               size_t ranges) {

@@ -9,16 +9,20 @@ namespace {
 // A signal takes 3 to 4 us: each at this rate takes 2 % of a CPU.
 constexpr uint64_t kManyPerSecond = 6000;
 constexpr uint64_t kFewPerSecond = 4000;
+// The rate is measured over windows of this length.
 constexpr uint64_t kWindowNs = 5000000;
-// Faults come in bursts, whose begin would be signalled whole each time.
+// Faults come in bursts. Without this delay the start of each burst would be
+// signalled fault by fault.
 constexpr uint64_t kCalmNs = 100000000;
 constexpr uint64_t kSecondNs = 1000000000;
 
 }  // namespace
 
+// Two thresholds and a delay: a rate between them changes nothing, so the
+// choice does not swing.
 void SignalRate::Update(uint64_t now_ns, size_t faults) {
   if (count_ == 0) return;
-  // Both signal from the start on.
+  // The traced process enables both sets of events when it starts.
   if (chosen_ == Which::kUnknown) Choose(Which::kEach);
   if (since_ns_ == 0) since_ns_ = now_ns;
   faults_ += faults;

@@ -12,6 +12,7 @@
 namespace pymemrun {
 namespace {
 
+// PERF_RECORD_LOST of perf_event_open(2).
 struct LostRecord {
   perf_event_header header;
   uint64_t id;
@@ -20,6 +21,8 @@ struct LostRecord {
 
 }  // namespace
 
+// The protocol of perf_event_mmap_page in perf_event_open(2). Records are
+// passed on in place; only a record that wraps around the end is copied.
 void PerfRing::Drain(Take take) {
   // Acquire: the records below data_head are whole.
   const uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
@@ -66,7 +69,9 @@ absl::StatusOr<std::unique_ptr<PerfRings>> PerfRings::Map(int first_fd,
   for (; data_bytes >= sizes.smallest && rings == nullptr; data_bytes /= 2) {
     rings = TryMap(first_fd, count, data_bytes);
     why = errno;
-    // Larger than what an ordinary user may lock; any other reason stays.
+    // EPERM and ENOMEM: larger than an ordinary user may lock
+    // (perf_event_mlock_kb, RLIMIT_MEMLOCK). Any other reason is the same for
+    // each size.
     if (rings == nullptr && why != EPERM && why != ENOMEM) break;
   }
   for (uint32_t i = 0; i < count; ++i) close(first_fd + static_cast<int>(i));

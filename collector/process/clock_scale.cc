@@ -12,7 +12,8 @@ namespace {
 // before the run: 40 ns in 20 ms are 2 ppm.
 constexpr uint64_t kMinBaselineNs = 20000000;
 
-// Stamps may be anything, and what is beyond 64 bits has no value in C++.
+// Stamps come from the program and may be anything. Converting a double beyond
+// 64 bits is undefined in C++.
 uint64_t Clamped(double value) {
   constexpr double kEnd = 18446744073709551616.0;  // 2^64
   if (!(value > 0)) return 0;
@@ -21,6 +22,8 @@ uint64_t Clamped(double value) {
 
 }  // namespace
 
+// Reads both clocks eight times and takes the pair whose reading was disturbed
+// least.
 ClockScale::Pair ClockScale::Measure() {
   Pair best;
   uint64_t best_width = UINT64_MAX;
@@ -36,6 +39,8 @@ ClockScale::Pair ClockScale::Measure() {
   return best;
 }
 
+// A time is anchor + (stamp - anchor stamp) * slope. CLOCK_MONOTONIC stamps
+// need no measurement; of the TSC the slope is measured since `earlier`.
 void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   time_is_tsc_ = time_is_tsc;
   start_ = start;
@@ -47,7 +52,7 @@ void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   }
   anchor_stamp_ = start.tsc;
   Pair now = Measure();
-  // Started at once after the collector itself: wait for an interval to
+  // The collector may have been started just now: waits until there are 2 ms to
   // measure.
   while (now.monotonic_ns - earlier.monotonic_ns < 2000000) now = Measure();
   if (now.tsc > earlier.tsc) {
@@ -57,6 +62,8 @@ void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   Recalibrate(now);
 }
 
+// The longer the run, the better the slope. The anchor moves to now, so times
+// between two measurements are the most exact.
 void ClockScale::Recalibrate(Pair now) {
   if (!time_is_tsc_ || now.tsc <= start_.tsc ||
       now.monotonic_ns <= start_.monotonic_ns) {
@@ -76,6 +83,9 @@ void ClockScale::SetSlope(double us_per_tick) {
   ticks_per_us_ = 1 / us_per_tick;
 }
 
+// Upper bound of times in the file, so that no stamp is later than the moment
+// at which the collector reads it. The clock is read only if `ns` is above what
+// it said last.
 uint64_t ClockScale::Latest(uint64_t ns) const {
   if (now_ns_ == nullptr) return UINT64_MAX;
   if (ns > seen_ns_) {
@@ -109,6 +119,8 @@ uint64_t ClockScale::NanosOfMonotonic(uint64_t monotonic_ns) const {
   return std::min(nanos, Latest(nanos));
 }
 
+// The first stamp of the next microsecond: the encoder compares stamps with it
+// instead of converting each.
 uint64_t ClockScale::StampAfter(uint64_t micros) const {
   const double ticks =
       (static_cast<double>(micros + 1) - anchor_us_) * ticks_per_us_;

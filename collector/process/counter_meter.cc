@@ -16,10 +16,13 @@
 namespace pymemrun {
 namespace {
 
+// Reading takes at most 1 / 200 = 0.5 % of a CPU.
 constexpr uint64_t kCostFactor = 200;
 
 }  // namespace
 
+// The tracer's own descriptor in the traced process is not counted. The field
+// holds the number + 1, so 0 is not known.
 void CounterMeter::Read(uint64_t now_ns, ProcessSample* sample) {
   sample->set_counted(true);
   if (descriptors_ == nullptr) {
@@ -39,7 +42,7 @@ void CounterMeter::Took(uint64_t now_ns, uint64_t cpu_ns) {
   const uint64_t own_ns = cpu_ns - std::min(cpu_ns, pss_cpu_ns_);
   const uint64_t due_ns = next_ns_ == 0 ? now_ns : next_ns_;
   const uint64_t beat_ns = due_ns + every_ns_;
-  // Beats that were missed are not made up for.
+  // Missed beats are skipped.
   next_ns_ = std::max(beat_ns > now_ns ? beat_ns : now_ns + every_ns_,
                       now_ns + kCostFactor * own_ns);
 }
@@ -55,15 +58,16 @@ DescriptorCount::~DescriptorCount() {
 absl::optional<uint64_t> DescriptorCount::Read() {
   struct stat info;
   if (folder_ < 0 || fstat(folder_, &info) != 0) return absl::nullopt;
-  // Linux 6.2 and later tell how many there are, earlier ones 0.
+  // Since Linux 6.2 the size of /proc/PID/fd is the number of descriptors;
+  // before that it is 0 (proc(5)).
   if (info.st_size == 0 || gauges_.empty() || !GaugeHas(gauges_)) {
     return CountNames();
   }
   return static_cast<uint64_t>(info.st_size) - 1;
 }
 
-// It is open on the process's own statm. A program's own could be, too: then
-// one of the two is left out.
+// Whether this descriptor may be the gauge's, which is a statm of /proc. The
+// program may have opened one too; then one of the two is left out.
 bool DescriptorCount::GaugeHas(const std::string& name) const {
   char link[64];
   const ssize_t size = readlinkat(folder_, name.c_str(), link, sizeof(link));
@@ -72,6 +76,7 @@ bool DescriptorCount::GaugeHas(const std::string& name) const {
   return absl::StartsWith(path, "/proc/") && absl::EndsWith(path, "/statm");
 }
 
+// Linear in the number of descriptors. Also finds the gauge's.
 absl::optional<uint64_t> DescriptorCount::CountNames() {
   const int fd = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const names = fd < 0 ? nullptr : fdopendir(fd);

@@ -17,23 +17,24 @@ namespace pymemrun {
 void DetachFromProgram(int last_fd) {
   syscall(SYS_close_range, last_fd + 1, ~0u, 0);
   setsid();  // fails where the launcher has done it: as good
-  // What a terminal, a shell or `kill -- -group` sends. The collector ends by
-  // itself soon after the program; SIGKILL remains. SIGXFSZ and SIGPIPE come
-  // back as errors of write.
+  // Signals that a terminal, a shell or `kill -- -group` sends. The collector
+  // ends by itself soon after the program, and SIGKILL remains. SIGXFSZ and
+  // SIGPIPE become errors of write.
   for (const int signal_number :
        {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
         SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ, SIGXCPU}) {
     signal(signal_number, SIG_IGN);
   }
   prctl(PR_SET_NAME, "pymemrun-coll");
-  // It keeps no folder busy that somebody wants to unmount.
+  // A process keeps its folder busy, which prevents unmounting.
   if (chdir("/") != 0) {
   }
 }
 
 void OutliveProgram() {
-  // When memory runs out the program is to go first, not what tells about it.
-  // Needs a privilege; without it we stay as likely as before.
+  // When memory runs out, the kernel should kill the program first, as the
+  // collector still has to write about it. Without the privilege nothing
+  // changes.
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
   if (write(fd, "-900", 4) < 0) {
@@ -42,9 +43,9 @@ void OutliveProgram() {
 }
 
 void AskToWakePromptly() {
-  // Where the scheduler knows slices (since Linux 6.12) a short one lets a
-  // thread that wakes up go before those that compute, at no larger share of
-  // the CPU. It is refused before.
+  // A short slice lets a waking thread run before those that compute, at no
+  // larger share of the CPU. Linux takes it since 6.12 and refuses it before.
+  // The struct is sched_attr of sched_setattr(2).
   struct {
     uint32_t size, policy;
     uint64_t flags;

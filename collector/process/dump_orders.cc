@@ -15,6 +15,8 @@ constexpr uint64_t kPeakBytes = uint64_t{16} << 20;
 constexpr uint64_t kPeakNs = 2000000000;
 constexpr uint64_t kHighPeakNs = 500000000;
 
+// How long an order may stay unheard, and how long the program may wait for
+// another dump, until the signal is sent again.
 constexpr uint64_t kUnheardNs = 1000000000;
 constexpr uint64_t kWaitsNs = 250000000;
 // A signal that comes right before a call that blocks does not end that call:
@@ -35,7 +37,8 @@ TakesDumps Takes(const ControlPage& page) {
 }  // namespace
 
 void DumpOrders::Catch() {
-  // The one signal of a kill that ends no collector which does not know it.
+  // SIGURG is ignored by default, so it does no harm to a collector without
+  // this handler.
   struct sigaction action = {};
   action.sa_handler = OnAsked;
   action.sa_flags = SA_RESTART;
@@ -54,6 +57,8 @@ bool DumpOrders::IsRefused() const {
   return IsOpen() && Takes(*page_) == TakesDumps::kNo;
 }
 
+// An open order does as well as a new one, except that an order from outside
+// replaces one that the collector made itself.
 void DumpOrders::Ask(DumpReason reason, uint64_t now_ns) {
   const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
   const bool is_outside = reason == DumpReason::kOutside;
@@ -68,6 +73,8 @@ void DumpOrders::Ask(DumpReason reason, uint64_t now_ns) {
   Follow(now_ns);
 }
 
+// If the order was heard, the signal only has to interrupt a blocking call. So
+// the patience doubles with each signal, from 1 s to 64 s.
 void DumpOrders::Follow(uint64_t now_ns) {
   if (!IsOpen() || Takes(*page_) != TakesDumps::kYes) return;
   const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
@@ -83,7 +90,7 @@ void DumpOrders::Follow(uint64_t now_ns) {
 void DumpOrders::Send(uint64_t now_ns) {
   ++sent_;
   sent_ns_ = now_ns;
-  // The new program of an exec would die of the signal. Pairs with
+  // After an exec the signal would kill the new program. Pairs with
   // RequestSignal::BeforeExec: one of the two sees the other.
   reply_->sends_order.store(1, std::memory_order_seq_cst);
   if (page_->exec_pending.load(std::memory_order_seq_cst) == 0 &&
@@ -93,6 +100,7 @@ void DumpOrders::Send(uint64_t now_ns) {
   reply_->sends_order.store(0, std::memory_order_release);
 }
 
+// Missed periods are skipped: the next one counts from now.
 bool DumpMoments::IsTime(uint64_t now_ns) {
   const uint64_t period_ns = wishes_.every_ms * 1000000;
   if (period_ns == 0) return false;
@@ -102,6 +110,7 @@ bool DumpMoments::IsTime(uint64_t now_ns) {
   return true;
 }
 
+// Only the step from below to above the threshold counts.
 bool DumpMoments::RoseAbove(uint64_t rss_bytes) {
   if (wishes_.rss_above_bytes == 0) return false;
   const bool was_above = above_;
@@ -123,6 +132,7 @@ bool DumpMoments::IsNewPeak(uint64_t now_ns, uint64_t rss_bytes) {
   return true;
 }
 
+// All three are asked, as each remembers what it has seen.
 absl::optional<DumpReason> DumpMoments::Due(uint64_t now_ns,
                                             uint64_t rss_bytes) {
   const bool is_time = IsTime(now_ns);

@@ -16,13 +16,17 @@
 namespace pymemrun {
 namespace {
 
+// Some 35 years: in nanoseconds it still fits into 64 bits.
 constexpr uint64_t kMostEveryMs = uint64_t{1} << 40;
 
+// An invalid number counts as 0.
 uint64_t Number(absl::string_view text) {
   uint64_t value = 0;
   return absl::SimpleAtoi(text, &value) ? value : 0;
 }
 
+// Each of these functions takes the keys of one subject, and returns false for
+// all others.
 bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
   if (key == "page_counters") {
     launch->traces.Set(Trace::kPages);
@@ -153,7 +157,8 @@ bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
   return true;
 }
 
-// Where a text's value belongs, nullptr if the key is unknown.
+// The field that a text belongs to; nullptr: the key is unknown. Keys that
+// repeat add an element.
 std::string* TextField(absl::string_view key, LaunchText* launch) {
   Header* header = &launch->header;
   Filters* filters = header->mutable_filters();
@@ -179,6 +184,8 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
 
 }  // namespace
 
+// Entries "key=value", each with a 0 behind it. Unknown keys and entries
+// without "=" are skipped.
 LaunchText ParseLaunchText(absl::string_view text) {
   LaunchText launch;
   size_t argv_bytes = 0;
@@ -200,7 +207,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());
   }
-  // The readers' sign that there are page events.
+  // Readers take a period other than 0 as the sign of page events.
   if (launch.traces.has(Trace::kPages) && launch.header.page_period() == 0) {
     launch.header.set_page_period(1);
   }
@@ -216,6 +223,8 @@ LaunchText ReadLaunchText(int fd) {
   return ParseLaunchText(text);
 }
 
+// Without StartFacts the program has ended before tracing began. The header
+// then has the times of now.
 void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
                       Header* header) {
   header->set_format_version(

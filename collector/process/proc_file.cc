@@ -15,18 +15,21 @@
 namespace pymemrun {
 namespace {
 
+// /proc/self is the number of this process in the PID namespace that /proc was
+// mounted for.
 bool ProcIsOfOurNamespace() {
   char text[32] = "";
   if (readlink("/proc/self", text, sizeof(text) - 1) <= 0) return true;
   return std::atoi(text) == getpid();
 }
 
-// The number by which /proc calls the process; 0 where it does not show it.
+// The number of the process in the namespace of /proc; 0: it is not visible
+// there.
 pid_t ProcNumberOf(pid_t pid) {
   if (ProcIsOfOurNamespace()) return pid;
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) return pid;
-  // Says the number that this /proc has for the process of a pidfd.
+  // "Pid:" is the number of the process in the namespace of this /proc.
   std::ifstream info(absl::StrCat("/proc/self/fdinfo/", fd));
   pid_t number = pid;
   for (std::string line; std::getline(info, line);) {

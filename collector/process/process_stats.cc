@@ -13,15 +13,15 @@
 namespace pymemrun {
 namespace {
 
-// From the state on, which follows the name in parentheses; the name may hold
-// anything, so its end is the last parenthesis.
+// The fields of /proc/PID/stat from the state on. The name before them may
+// contain anything, so it ends at the last parenthesis.
 std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
   const size_t name_end = stat.rfind(')');
   if (name_end == absl::string_view::npos) return {};
   return absl::StrSplit(stat.substr(name_end + 1), ' ', absl::SkipEmpty());
 }
-// Numbered as in proc(5), less the two before the state and the 1 they start
-// at.
+// The numbers of proc(5) minus 3: they count from 1, and pid and name are left
+// out.
 constexpr size_t kState = 0, kFlags = 6, kMinorFaults = 7, kMajorFaults = 9,
                  kUserTicks = 11, kSystemTicks = 12, kThreads = 17,
                  kStartTicks = 19, kExitCode = 49;
@@ -86,18 +86,20 @@ absl::optional<bool> ProcessStats::HasEnded() const {
          NumberOr(fields[kThreads], 0) <= 1;
 }
 
-// The kernel tells 0 to those who may not look into a process. They may not ask
-// for its program either; a zombie has none.
+// For readers without ptrace rights the kernel shows 0 as exit code (proc(5)).
+// The same readers may not read the link to the program either; a zombie has
+// none, which is ENOENT.
 bool ProcessStats::MayKnowStatus() const {
   char link;
-  // Some /proc hide the whole folder, which is no answer.
+  // With hidepid the whole folder is missing, which is no answer.
   return access(ProcPath(pid_, "stat").c_str(), F_OK) == 0 &&
          (readlink(ProcPath(pid_, "exe").c_str(), &link, 1) >= 0 ||
           errno == ENOENT);
 }
 
 absl::optional<int> ProcessStats::ZombieWaitStatus() const {
-  // In this order: the number is its own for as long as it is a zombie.
+  // Before stat is read: as long as the process is a zombie the number is its
+  // own.
   const bool may_know = MayKnowStatus();
   char buffer[4096];
   const auto fields = FieldsOfStat(stat_.Read(buffer, sizeof(buffer)));

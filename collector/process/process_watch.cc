@@ -26,7 +26,8 @@ static_assert(sizeof(PidfdInfo) == 64);
 constexpr uint64_t kPidfdInfoExit = 1u << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xff, 11, PidfdInfo);
 
-// What poll() says of a pidfd now; below 0: it is refused.
+// The events of a pidfd now (pidfd_open(2)): POLLIN when the process has ended,
+// POLLHUP when it is reaped. Below 0: poll() is refused.
 int PollNow(int fd) {
   pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
   const int count = poll(&entry, 1, 0);
@@ -34,7 +35,7 @@ int PollNow(int fd) {
   return count > 0 ? entry.revents : 0;
 }
 
-// Whether a process has ended and was reaped.
+// Signal 0 to a reaped process fails with ESRCH.
 bool IsReaped(int pid_fd) {
   return syscall(SYS_pidfd_send_signal, pid_fd, 0, nullptr, 0) != 0 &&
          errno == ESRCH;
@@ -82,21 +83,24 @@ bool ProcessWatch::BecameAnotherProgram() {
   if (!announced && now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100000000;
   const absl::optional<bool> maps = StillMapsRegion();
-  // Another user's program cannot be looked into: then the announcement counts.
+  // An exec unmaps the region. If the program of another user cannot be read,
+  // the announcement decides.
   const bool gone = maps.has_value() ? !*maps : announced;
-  // If the process has died, its number may be somebody else's.
+  // If the process has died, its number may belong to another process by now.
   return gone && !HasEnded();
 }
 
 bool ProcessWatch::HasEnded() {
   const int events = PollNow(pid_fd_);
   if (events >= 0) return events != 0;
-  // A filter of system calls that the program set for itself binds the
-  // collectors of its children. Without /proc the main thread's end counts.
+  // A seccomp filter that the program set for itself also binds the collectors
+  // of its children, and may refuse poll(). Without /proc the main thread
+  // decides.
   return IsReaped(pid_fd_) ||
          stats_.HasEnded().value_or(HolderDied(page_->alive));
 }
 
+// Searches /proc/PID/maps for device and inode of the region.
 absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   FILE* maps = fopen(ProcPath(pid_, "maps").c_str(), "re");
   // No memory: the main thread is gone while others run on. An exec by one of
@@ -121,6 +125,7 @@ absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   return found || !any;  // empty: no memory, as above
 }
 
+// Polls every 2 ms: no event tells that PIDFD_GET_INFO has the status now.
 absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
   const uint64_t until_ns = MonotonicNs() + uint64_t(timeout_ms) * 1000000;
   while (true) {

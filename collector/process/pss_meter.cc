@@ -9,9 +9,11 @@
 namespace pymemrun {
 namespace {
 
+// At most every 10 ms, and 0.5 % of a CPU.
 constexpr uint64_t kPeriodNs = 10000000;
 constexpr uint64_t kCostFactor = 200;
-// For each of many processes: the steps add up.
+// PSS has moved by 64 KiB and a 1024th part. The steps are small, because those
+// of many processes are added up.
 constexpr uint64_t kStepBytes = 64 << 10;
 constexpr uint64_t kStepPart = 1024;
 
@@ -36,6 +38,7 @@ bool HasMoved(uint64_t from_bytes, uint64_t to_bytes, uint64_t step_bytes,
                                : from_bytes - to_bytes >= step;
 }
 
+// Lines of /proc/PID/smaps_rollup, such as "Pss:     1234 kB".
 ProportionalSet ProportionalSetIn(absl::string_view text) {
   return {BytesAt("\nPss:", text), BytesAt("\nRss:", text)};
 }
@@ -52,7 +55,7 @@ ProportionalSet PssMeter::Read(uint64_t now_ns) {
   if (file_ == nullptr)
     file_ = std::make_unique<ProcFile>(pid_, "smaps_rollup");
   char buffer[4096];
-  // Not by the clock: who is not let run for a while has not cost anything.
+  // CPU time, not wall time: a collector that waits for a CPU costs nothing.
   const uint64_t begin_ns = ThreadCpuNs();
   const ProportionalSet set =
       ProportionalSetIn(file_->Read(buffer, sizeof(buffer)));

@@ -26,7 +26,8 @@ constexpr uint64_t kPieceSlots = 16384;
 
 }  // namespace
 
-// No FUTEX_PRIVATE_FLAG in either: the other side is another process.
+// These futexes lack FUTEX_PRIVATE_FLAG, because the other side is another
+// process.
 void WakeSharedFutex(const std::atomic<uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -44,6 +45,8 @@ void WakeProducers(ReplyPage* reply) {
   WakeSharedFutex(&reply->wake_producer);
 }
 
+// A head beyond the ring's size cannot come from the tracer, which waits for
+// the tail. The program has overwritten it; everything there is skipped.
 uint64_t RingReader::Look() {
   const uint64_t head = page_->head.load(std::memory_order_acquire);
   if (head - tail_ > size_) {
@@ -54,6 +57,8 @@ uint64_t RingReader::Look() {
   return head;
 }
 
+// Copies the slots before anything looks at them, because the program may
+// change them at any time.
 RingReader::Span RingReader::Take(uint64_t end) {
   const uint64_t count = std::min<uint64_t>(end - tail_, kMostTaken);
   const uint64_t index = tail_ & (size_ - 1);
@@ -78,8 +83,11 @@ void RingReader::WakeProducer() {
   taken_ = 0;
 }
 
+// Sleeps until the producer wakes the collector, or until the timeout, but not
+// if more than `quiet_slots` wait.
 void RingReader::Wait(uint32_t timeout_us, uint64_t quiet_slots) {
-  // Before the looks below: whoever wakes us after them has counted it up.
+  // Read before the looks below: a wake after them changes the word, so
+  // FUTEX_WAIT returns at once (futex(2)).
   const uint32_t seen = page_->wake_collector.load(std::memory_order_acquire);
   // seq_cst on both sides: the producer publishes head, then looks at
   // collector_sleeps; we announce the sleep, then look at head. One of the two
@@ -106,7 +114,7 @@ void RingReader::Wait(uint32_t timeout_us, uint64_t quiet_slots) {
 namespace pymemrun {
 namespace {
 
-// What is shorter would end us by SIGBUS at the first look beyond its end.
+// Access beyond the end of a shorter file would end the collector by SIGBUS.
 bool HasBytes(int fd, size_t bytes) {
   struct stat status;
   return fstat(fd, &status) == 0 &&
@@ -126,8 +134,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Map(int region_fd,
                      reply_fd, 0);
   const int why = errno;
   if (region != MAP_FAILED && reply != MAP_FAILED) {
-    // For whoever still has a descriptor of it, ours included. Kernels before
-    // 5.1 lack this seal: there the launcher has closed its descriptor.
+    // No descriptor can become a writable mapping any more. Kernels before 5.1
+    // lack this seal: there the launcher has closed its descriptor.
     fcntl(reply_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
     std::unique_ptr<SharedMemory> memory(
         new SharedMemory(static_cast<const ControlPage*>(region),
@@ -157,6 +165,7 @@ const EventSlot* SharedMemory::slots() const {
       reinterpret_cast<const char*>(page_) + kControlBytes);
 }
 
+// One call instead of a fault for each page of the ring.
 void SharedMemory::MakePages() {
   madvise(const_cast<ControlPage*>(page_), RegionBytes(*page_),
           MADV_POPULATE_READ);

@@ -9,11 +9,13 @@ namespace {
 
 constexpr uint64_t kSecond = 1000000000;
 constexpr uint64_t kPatienceNs = 2 * kSecond;
-// With a thread that lives.
+// Limit of the wait for an item whose thread lives.
 constexpr uint64_t kLongestPatienceNs = 60 * kSecond;
+// No item of the tracer has more cells.
 constexpr uint32_t kMaxItemCells =
     2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
-// What an item of this head must have behind it.
+// Size of the payload that this head needs, in bytes. The kinds come from the
+// table of side_kinds.h.
 uint64_t PayloadBytes(const SideAny& head) {
   const size_t frames = HasStack(head.kind) ? head.frames() : 0;
   switch (head.kind) {
@@ -30,7 +32,7 @@ uint64_t PayloadBytes(const SideAny& head) {
 
 }  // namespace
 
-// The sequence is read by itself.
+// Copies all of the head except for `sequence`, which is read as an atomic.
 SideAny SideReader::HeadOf(uint64_t index) const {
   SideAny head;
   std::memcpy(&head.kind, Cell(index).payload, kSidePayloadBytes);
@@ -42,7 +44,7 @@ bool SideReader::IsCommitted(uint64_t index) const {
   return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
 }
 
-// Whether its head is marked: then it has its kind and thread.
+// Whether the head is marked as begun: its kind and thread are valid.
 bool SideReader::IsBegun(uint64_t index) const {
   return Cell(index).sequence.load(std::memory_order_acquire) ==
          ((index + 1) | kSideBegun);
@@ -57,9 +59,8 @@ void SideReader::CountLost(SideKind kind) {
   ++lost_[static_cast<uint32_t>(PartyOf(kind))];
 }
 
-// Whether the committed cell at `index` can be a head. Only asked where an item
-// is missing: a continued cell that agrees in all of this by chance is not to
-// be expected.
+// Whether the committed cell at `index` looks like a head. Asked only behind a
+// missing item. A continued cell that passes all tests by chance is unlikely.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
   const SideAny head = HeadOf(index);
   if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) {
@@ -73,8 +74,8 @@ bool SideReader::IsHead(uint64_t index, uint64_t end) const {
              1 + (payload + kSidePayloadBytes - 1) / kSidePayloadBytes;
 }
 
-// Whether the item at the tail is there, whole; then it is in head_. One whose
-// head says nonsense is taken cell by cell.
+// Whether the item at the tail is committed in all its cells. If so, copies its
+// head to head_. An item with a nonsensical size is taken cell by cell.
 bool SideReader::Fetch(uint64_t end) {
   if (!IsCommitted(tail_)) return false;
   head_ = HeadOf(tail_);
@@ -87,8 +88,8 @@ bool SideReader::Fetch(uint64_t end) {
   return true;
 }
 
-// The index behind the last cell that is reserved now. More than a ring can
-// hold: the program wrote over the page, and what is there is passed over.
+// Returns the index behind the last reserved cell. If that is more than a ring,
+// the program has overwritten the page, and everything there is skipped.
 uint64_t SideReader::Look() {
   const uint64_t end = page_->side_head.load(std::memory_order_acquire);
   if (end - tail_ > size_) {
@@ -99,6 +100,8 @@ uint64_t SideReader::Look() {
   return end;
 }
 
+// Items are taken in order. The first one that is not committed stops the loop,
+// until it counts as lost.
 size_t SideReader::Drain(uint64_t now_ns, bool last,
                          absl::FunctionRef<void(const SideItemView&)> take) {
   const uint64_t end = Look();
@@ -112,7 +115,7 @@ size_t SideReader::Drain(uint64_t now_ns, bool last,
     } else {
       break;
     }
-    // In pieces, so that a waiting producer goes on early.
+    // Released in pieces, so that a waiting producer continues early.
     if (tail_ - released >= size_ / 16) {
       Release(released);
       released = tail_;
@@ -123,6 +126,7 @@ size_t SideReader::Drain(uint64_t now_ns, bool last,
   return tail_ - begin;
 }
 
+// The payload is copied to one piece, and cut to what the head needs.
 void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
   payload_.clear();
   for (uint32_t i = 1; i < head_cells_; ++i) {
@@ -143,13 +147,14 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
   take({head, payload_});
 }
 
+// Asks whether the thread lives only every 2 s, as that is a system call.
 bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
   if (last) return true;
   if (waiting_at_ != tail_) {
     waiting_at_ = tail_;
     waiting_since_ns_ = asked_ns_ = now_ns;
   }
-  // Callers' times may sink by what passed since they asked for theirs.
+  // `now_ns` may be a little below that of an earlier call.
   if (now_ns <= asked_ns_ + kPatienceNs) return false;
   if (now_ns > waiting_since_ns_ + kLongestPatienceNs || !HolderLives()) {
     return true;
@@ -158,7 +163,8 @@ bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
   return false;
 }
 
-// A place that was held for what might come is no loss.
+// Skips the item at the tail, up to the next head. An item of kNothing is no
+// loss: it only held a place.
 void SideReader::PassOver(uint64_t end) {
   const SideKind kind =
       IsBegun(tail_) ? HeadOf(tail_).kind : SideKind::kContinued;

@@ -20,8 +20,8 @@ namespace {
 constexpr uint64_t kFlushPeriodNs = 150000000;
 constexpr uint64_t kSamplePeriodNs = 250000000;
 constexpr uint64_t kSampleAgainNs = 10000000;
-// While events flow the ring is left to fill for so long, then emptied at once.
-// A producer in a hurry wakes us when a quarter is full.
+// While events flow, the ring is left to fill for this long, then emptied in
+// one go. A producer wakes the collector when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
 constexpr uint32_t kLongestNapUs = 40000;
 constexpr uint32_t kStartNapUs = 2000;  // or until the program wakes us
@@ -30,8 +30,8 @@ constexpr size_t kBusySlots = 4096;
 constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr uint64_t kLastSourcesNs = 1000000000;
 
-// From long before is better: the shorter the interval since, the longer the
-// clock measures before it knows a time stamp's rate.
+// A pair from long before is better: with a short interval ClockScale::Start()
+// has to wait before it can measure.
 ClockScale::Pair EarlierClocks(const LaunchText& launch) {
   if (launch.earlier_tsc == 0) return ClockScale::Measure();
   return {launch.earlier_tsc, launch.earlier_monotonic_ns};
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
 }
 
 absl::Status CollectorProcess::Open(int first_fd) {
-  // Without perf events there are no faults, and no switches.
+  // Without descriptors of perf events there are no faults and no switches.
   if (first_fd < 0) {
     launch_.traces.Set(Trace::kPages, false);
     launch_.state_events = 0;
@@ -112,10 +112,12 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
                 &writer_, &side_}),
       dumps_(launch_.dumps, {page_, reply_, fds.pid, &clock_, &writer_}) {}
 
+// The sign of life says that the collector is ready. Every loop beats, because
+// the program gives up after 2 s without a beat.
 void CollectorProcess::Run() {
   Beat();
   memory_->ShowLife();
-  // A forked child makes them itself, at the same time.
+  // A forked child touches the pages itself at the same time.
   if (!launch_.header.forked()) memory_->MakePages();
   ProcessWatch::State end = WaitForStart();
   if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
@@ -126,6 +128,8 @@ void CollectorProcess::Beat() {
   reply_->heartbeat.fetch_add(1, std::memory_order_relaxed);
 }
 
+// The file begins with the header, and the header needs facts of the start.
+// Until then sources keep their events in memory.
 ProcessWatch::State CollectorProcess::WaitForStart() {
   auto state = ProcessWatch::State::kRunning;
   bool started = false;
@@ -135,7 +139,8 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     started = page_->start_state.load(std::memory_order_acquire) != 0;
     if (started || state != ProcessWatch::State::kRunning) break;
     for (const auto& source : sources_) source->Keep(MonotonicNs());
-    // What is resident at the start is asked when it is seen.
+    // Resident pages are scanned when the start is seen, so it must be seen
+    // soon.
     const bool asks =
         launch_.traces.has(Trace::kPages) || launch_.header.page_scan();
     ring_.Wait(asks ? kStartNapUs : kLongestNapUs / 4, 0);
@@ -145,6 +150,7 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
   return state;
 }
 
+// Order in the file: header, then what describes each source, then events.
 void CollectorProcess::BeginFile(bool started) {
   StartFacts facts = {};
   if (started) std::memcpy(&facts, &page_->start, sizeof(facts));
@@ -169,6 +175,7 @@ void CollectorProcess::BeginFile(bool started) {
   next_flush_ns_ = MonotonicNs() + kFlushPeriodNs;
 }
 
+// One round: drain all rings, answer the program, do what is due, sleep.
 ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   uint32_t nap_us = kShortestNapUs;
   while (true) {
@@ -184,7 +191,7 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   }
 }
 
-// The program's own code has ended, and waits.
+// The program's own code has ended, and the program waits for the last scan.
 void CollectorProcess::AnswerFinalize() {
   const uint64_t time_ns = page_->finalize_ns.load(std::memory_order_acquire);
   if (answered_finalize_ || time_ns == 0) return;
@@ -193,12 +200,14 @@ void CollectorProcess::AnswerFinalize() {
   LetGo();
 }
 
-// What is resident at the end is known.
+// Tells the program that the resident pages at the end are known.
 void CollectorProcess::LetGo() {
   reply_->end_scans.store(1, std::memory_order_release);
   WakeProducers(reply_);
 }
 
+// The pause doubles while little comes. Event slots wake the collector, the
+// kernel's rings do not.
 void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   *nap_us = drained >= kBusySlots ? kShortestNapUs
                                   : std::min(2 * *nap_us, kLongestNapUs);
@@ -213,6 +222,7 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   }
 }
 
+// Periodic work. A sample without a valid RSS is repeated sooner.
 void CollectorProcess::Housekeep(uint64_t now_ns) {
   for (const auto& source : sources_) {
     if (source->TakeWantsSample()) sampler_.Sample(UINT64_MAX);
@@ -246,9 +256,9 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   SetWriting(output_fd_, Writing::kFinishing);
   clock_.Recalibrate();
   encoder_.ClockChanged();
-  // What was published until now; threads that still run add nothing that
-  // counts, so the number of events is taken before the rows. Two rings' worth
-  // is more than all that can be there.
+  // The number is read before the rings, because threads that still run must
+  // not add to it. Two rings' worth is more than can have been published by
+  // now.
   const uint64_t events = page_->next_number.load(std::memory_order_acquire);
   for (int i = 0; i < 2 && merger_.Drain(/*last=*/true) > 0; ++i) Beat();
   encoder_.EndBatch();
@@ -259,7 +269,8 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   if (end == ProcessWatch::State::kExec) sampler_.WriteExecRss(now_ns);
   sampler_.Sample(now_ns, sampler_.has_counters());
   LetGo();
-  // The program waits, so files on a slow disk may be left out.
+  // The program waits for the footer, so source files on a slow disk may be
+  // left out.
   const uint64_t last_ns = MonotonicNs() + kLastSourcesNs;
   while (ReadSources() && MonotonicNs() < last_ns) Beat();
   encoder_.definitions().sources().Write(&writer_);

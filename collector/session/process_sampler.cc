@@ -12,9 +12,11 @@ namespace {
 // RSS only: at most 0.2 % of a CPU, and only if RSS has changed by this much.
 constexpr uint64_t kRssPeriodNs = 10000000;
 constexpr uint64_t kRssCostFactor = 500;
+// RSS is read again if reading took longer than kPromptNs.
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
-// By then a program has imported most of what it shares with strangers.
+// By then a program has imported most of what it shares with unrelated
+// processes.
 constexpr uint64_t kAloneNs = 250000000;
 
 }  // namespace
@@ -29,8 +31,8 @@ void ProcessSampler::Follow(uint64_t now_ns) {
   FollowPss(now_ns);
 }
 
-// A program that is killed tells nothing more: what was read last stands for
-// its end. Page events tell more than this.
+// A killed program reports nothing, so the last reading has to represent its
+// end. With page events this is not needed.
 void ProcessSampler::FollowRss(uint64_t now_ns) {
   if (has_pages() || now_ns < next_rss_ns_) return;
   const uint64_t cpu_ns = ThreadCpuNs();
@@ -84,7 +86,7 @@ void ProcessSampler::WriteExecRss(uint64_t time_ns) {
   if (!saw_finalize_) WriteToldRss(time_ns);
 }
 
-// Page events tell it better.
+// Writes RSS as the program read it itself. Page events know it better.
 void ProcessSampler::WriteToldRss(uint64_t time_ns) {
   if (has_pages() || in_.page->finalize_rss_pages == 0) return;
   sample_.set_rss_bytes(uint64_t{in_.page->finalize_rss_pages} *
@@ -97,7 +99,8 @@ void ProcessSampler::WriteLastLook() {
   if (looked_ns_ != 0) Write(looked_ns_);
 }
 
-// Beside batches, whose events may be of earlier times.
+// A sample may be of another time than the events in the current batches, so it
+// does not end them.
 void ProcessSampler::Write(uint64_t time_ns) {
   Record record;
   sample_.set_time_us(in_.clock->MicrosOfMonotonic(time_ns));
@@ -105,8 +108,10 @@ void ProcessSampler::Write(uint64_t time_ns) {
   in_.writer->Write(record);
 }
 
+// Ends the batches first: a sample has its place between events. A reading that
+// may be of another program keeps the previous values.
 bool ProcessSampler::Sample(uint64_t latest_ns, bool with_counters) {
-  // What can be read may be the next program's.
+  // During an exec the values may be those of the next program.
   if (in_.page->exec_pending.load(std::memory_order_acquire) != 0) return true;
   const uint64_t number = in_.page->next_number.load(std::memory_order_relaxed);
   const ProcessSample before = sample_;
@@ -118,7 +123,7 @@ bool ProcessSampler::Sample(uint64_t latest_ns, bool with_counters) {
   if (!has_rss) sample_.set_rss_bytes(before.rss_bytes());
   stats_.ReadTimes(&sample_);
   const bool counts = with_counters && of_program;
-  // A program that sleeps does not make its file grow.
+  // A sleeping program must not make its file grow.
   if (!counts && number == sampled_number_ && !Differ(sample_, before)) {
     return has_rss;
   }
@@ -129,15 +134,15 @@ bool ProcessSampler::Sample(uint64_t latest_ns, bool with_counters) {
   sample_.set_time_us(
       in_.clock->MicrosOfMonotonic(std::min(time_ns, latest_ns)));
   *record.mutable_process() = sample_;
-  // An old one must not pass for one of now.
+  // An old RSS must not look like a current one.
   if (!has_rss) record.mutable_process()->clear_rss_bytes();
   if (counts) counters_.Read(MonotonicNs(), record.mutable_process());
   in_.writer->Write(record);
   return has_rss || !of_program;
 }
 
-// Returns whether RSS is that of `*time_ns`: no call that gives memory back was
-// under way, nor were we held up.
+// Returns whether RSS is valid for `*time_ns`: no call was releasing memory,
+// and the collector was not delayed.
 bool ProcessSampler::ReadMemory(uint64_t* time_ns) {
   for (int tries = 0; tries < kSampleTries; ++tries) {
     QuietSpan span(has_pages() ? in_.side : nullptr);
@@ -145,7 +150,7 @@ bool ProcessSampler::ReadMemory(uint64_t* time_ns) {
     stats_.ReadMemory(&sample_);
     if (span.Held(kPromptNs)) return true;
   }
-  // Without page events nothing is reckoned from it.
+  // Without page events nothing is computed from RSS and its time.
   return !has_pages();
 }
 

@@ -25,7 +25,7 @@ namespace pymemrun {
 namespace {
 
 constexpr int kWaitForStatusMs = 500;
-// For a longer run the answer takes more than a moment.
+// Most events of a run that the end report analyses: longer ones take too long.
 constexpr uint64_t kMostAnsweredEvents = 2000000;
 constexpr int kWaitForAnswerMs = 2500;  // the launcher waits for 5 s
 
@@ -45,7 +45,8 @@ void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
       page.worst_error_pages.load(std::memory_order_relaxed) * page_bytes);
 }
 
-// Some versions do not tell. But finalization always comes to exit().
+// Some versions of CPython do not tell when they finalize. But finalization
+// always leads to exit(), so a program that ended otherwise was not finalized.
 void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
                          const ClockScale& clock, Footer* footer) {
   const uint64_t ns = page.finalize_ns.load(std::memory_order_acquire);
@@ -57,7 +58,7 @@ void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
   }
 }
 
-// What the traced process knows better.
+// Counts that only the traced process has.
 void AddTracerFacts(const ControlPage& page, const LaunchText& launch,
                     Footer* footer) {
   footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
@@ -94,6 +95,8 @@ void RunEnd::Write(ProcessWatch::State end, uint64_t now_ns, uint64_t events) {
   Answer(record.footer());
 }
 
+// A process that was killed has left no EndFacts: they stay 0, and the
+// collector's own values take their place where it has any.
 Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
   const RowTotals& totals = in_.encoder->totals();
   Footer footer;
@@ -151,6 +154,8 @@ void RunEnd::AddMemory(const EndFacts& facts, Footer* footer) const {
   footer->set_bound_object_bytes(facts.bound_object_bytes);
 }
 
+// In this order: what the program said, the zombie in /proc, the pidfd. All of
+// these may be missing; then the footer says KILLED_OR_EXITED.
 void RunEnd::SetExit(ProcessWatch::State end, const EndFacts& facts,
                      Footer* footer) const {
   if (end == ProcessWatch::State::kExec ||
@@ -166,7 +171,7 @@ void RunEnd::SetExit(ProcessWatch::State end, const EndFacts& facts,
     return;
   }
   footer->set_end(Footer::KILLED_OR_EXITED);
-  // A zombie may still say it, whatever the kernel's age.
+  // A zombie shows its status on kernels of any age.
   absl::optional<int> status = in_.stats->ZombieWaitStatus();
   if (!status.has_value()) status = in_.watch->WaitStatus(kWaitForStatusMs);
   if (!status.has_value()) return;
@@ -175,14 +180,14 @@ void RunEnd::SetExit(ProcessWatch::State end, const EndFacts& facts,
                                                : WEXITSTATUS(*status));
 }
 
-// The script may have given it another name.
+// The path at which the file was created; the script may have changed it.
 std::string RunEnd::MadeAt() const {
   return in_.encoder->output().empty() ? in_.launch->output
                                        : in_.encoder->output();
 }
 
-// Only a program that ends by exit handlers waits for the end report, and
-// prints it.
+// Runs `pymemreport` on the file, for the answer in the end report. Only a
+// program that ends through exit handlers waits for it.
 std::string RunEnd::AnswerText(const Footer& footer) const {
   const bool is_awaited =
       in_.page->end.reason != EndReason::kUnknown &&
@@ -197,7 +202,7 @@ std::string RunEnd::AnswerText(const Footer& footer) const {
       [this] { in_.reply->heartbeat.fetch_add(1, std::memory_order_relaxed); });
 }
 
-// The program may have named files elsewhere.
+// The dumps are beside the run file, if the program named no other place.
 void RunEnd::AddDumps(EndReportInput* input) const {
   const DumpsMade& dumps = in_.encoder->dumps();
   const std::string path = MadeAt();
@@ -208,6 +213,8 @@ void RunEnd::AddDumps(EndReportInput* input) const {
   input->last_dump = last;
 }
 
+// Puts the end report into the reply page and wakes the program, which prints
+// it.
 void RunEnd::Answer(const Footer& footer) const {
   EndReportInput input;
   input.header = in_.launch->header;
@@ -255,7 +262,8 @@ bool IsAnswered(int fd) {
          static_cast<uint64_t>(info.st_size) <= kMostAnsweredBytes;
 }
 
-// The program's: none of the traced one's variables, except for the charset.
+// The environment of pymemreport: only the variables of the character set are
+// passed on.
 std::vector<std::string> Environment(int columns) {
   std::vector<std::string> all = {absl::StrCat("COLUMNS=", columns)};
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -272,7 +280,8 @@ std::vector<char*> Pointers(std::vector<std::string>* strings) {
   return pointers;
 }
 
-// Starts it with `out_fd` for its output. Below 0: it did not start.
+// Starts the program with `out_fd` as its standard output. Returns below 0 if
+// that fails.
 pid_t Start(const std::string& program, int file_fd, int out_fd, int columns) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -281,7 +290,7 @@ pid_t Start(const std::string& program, int file_fd, int out_fd, int columns) {
   posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&files, file_fd, kFileFd);
   posix_spawn_file_actions_addclosefrom_np(&files, kFileFd + 1);
-  // Opened anew by its inode, whatever its name is by now.
+  // By descriptor, because the file may have been renamed.
   std::vector<std::string> words = {program, "report", "--brief",
                                     absl::StrCat("/proc/self/fd/", kFileFd)};
   std::vector<std::string> variables = Environment(columns);
@@ -294,6 +303,7 @@ pid_t Start(const std::string& program, int file_fd, int out_fd, int columns) {
   return pid;
 }
 
+// The kernel kills the process with the highest oom_score_adj first (proc(5)).
 void LetItDieFirst(pid_t pid) {
   const std::string path = absl::StrCat("/proc/", pid, "/oom_score_adj");
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -303,7 +313,8 @@ void LetItDieFirst(pid_t pid) {
   close(fd);
 }
 
-// All that comes until `end_ns`; empty if it is no whole answer.
+// Reads until the end of the pipe. Returns an empty text if `end_ns` passes or
+// if there is more than kMostTextBytes.
 std::string ReadUntil(uint64_t end_ns, int fd, absl::FunctionRef<void()> beat) {
   std::string text;
   while (MonotonicNs() < end_ns && text.size() <= kMostTextBytes) {

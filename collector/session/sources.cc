@@ -16,8 +16,9 @@ namespace {
 
 constexpr uint32_t kLongestSideNapUs = 10000;  // the ring is small
 
-// The side ring, for those that take its items. Page sources empty it
-// themselves, before all that they look at, and the merger for the heap.
+// Empties the side ring for sources that only take its items. Page sources
+// empty it themselves before they read the perf rings, and the merger does so
+// for the heap.
 class SideRingSource final : public Source {
  public:
   explicit SideRingSource(SideItems* side) : side_(side) {
@@ -35,7 +36,7 @@ class SideRingSource final : public Source {
   SideItems* const side_;
 };
 
-// Its events are behind those of pages.
+// The perf events of states follow those of pages among the descriptors.
 std::unique_ptr<Source> MakeStates(const SourceInputs& in) {
   const uint32_t others = in.launch->page_counters + in.launch->page_signals;
   return std::make_unique<StateCollector>(StateCollector::Options{
@@ -52,6 +53,8 @@ absl::StatusOr<std::unique_ptr<PageCollector>> MakePages(
        PageSampler::RandomSeed()});
 }
 
+// The heap is in both rings only with --heap all. So only then the merger keeps
+// an order between them.
 std::unique_ptr<Source> MakeHeap(const SourceInputs& in) {
   auto heap = std::make_unique<HeapCollector>(HeapCollector::Options{
       in, in.merger, &in.launch->heap_rates,
@@ -68,8 +71,8 @@ absl::StatusOr<SourceList> OpenSources(const SourceInputs& in) {
   const LaunchText& launch = *in.launch;
   const TraceSet traces = launch.traces;
   SourceList sources;
-  // It maps first, though it comes last: it takes little of what a user may
-  // lock, and pages take the rest.
+  // States map their rings first: they take little of the memory that a user
+  // may lock, and pages take all the rest.
   std::unique_ptr<Source> states;
   if (traces.has(Trace::kStates)) states = MakeStates(in);
   if (traces.has(Trace::kPages)) {
@@ -89,7 +92,8 @@ absl::StatusOr<SourceList> OpenSources(const SourceInputs& in) {
     sources.push_back(
         std::make_unique<TaskCollector>(TaskCollector::Options{in}));
   }
-  // Behind those that empty it themselves, before those that wait for it.
+  // Behind the sources that empty the ring themselves, and before those that
+  // wait for its items.
   if (!sources.empty()) {
     sources.insert(sources.begin() + static_cast<ptrdiff_t>(side_at),
                    std::make_unique<SideRingSource>(in.side));

@@ -7,11 +7,14 @@
 namespace pymemrun {
 namespace {
 
-// Threads that come to wait out of order do so by this many places.
+// Bounds the search of Add(): threads reserve their items out of order by a few
+// places.
 constexpr int kMaxPlacesBack = 64;
 
 }  // namespace
 
+// The order of the steps matters, see the header: the head is read before the
+// side ring, so every item that precedes a slot below it is seen.
 size_t RingMerger::Drain(bool last) {
   if (events_ == nullptr) return DrainSlots(ring_->Look());
   // Behind an item that is begun and not committed may be some that come before
@@ -27,10 +30,11 @@ size_t RingMerger::Drain(bool last) {
   return cells + slots;
 }
 
-// Up to index `end`, which was once the head, and so at most a ring's worth:
-// the rest of the loop gets its turn.
+// Takes slots up to index `end`, an earlier head. So that is a ring's worth at
+// most, and the other sources get their turn.
 size_t RingMerger::DrainSlots(uint64_t end) {
-  // What was passed over, and what the side ring said of slots before it.
+  // The ring was overwritten and slots were skipped, or this is the first
+  // round.
   if (slots_->next_index() != ring_->tail()) slots_->SkipTo(ring_->tail());
   size_t drained = 0;
   while (end - ring_->tail() - 1 < kRingSlots) {

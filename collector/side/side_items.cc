@@ -11,7 +11,8 @@
 namespace pymemrun {
 namespace {
 
-// Kept before the header is written. What does not fit stays in the ring.
+// Limit of items that wait for the header of the file. More items stay in the
+// ring.
 constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
 
 const SideContinued* CellsOf(const ControlPage* page) {
@@ -19,7 +20,8 @@ const SideContinued* CellsOf(const ControlPage* page) {
       reinterpret_cast<const char*>(page) + SideRingOffset(*page));
 }
 
-// Not by /proc, which may be another PID namespace's.
+// tgkill() with signal 0 only asks. /proc would not do: it may be of another
+// PID namespace.
 bool HasThread(pid_t pid, uint32_t thread) {
   return syscall(SYS_tgkill, pid, thread, 0) == 0 || errno == EPERM;
 }
@@ -35,10 +37,13 @@ SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
       stacks_(definitions),
       mappings_(pid, out) {}
 
+// Definitions need the file's header before them. So until Start() whole items
+// are kept, with a copy of their payload.
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
   return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
-    // What waits for its time must not wait for ever.
+    // A time in the future is clamped. Items that wait for their time would
+    // wait for ever.
     if (item.time_ns > now_ns && !HasStamps(item.kind)) {
       item.time_ns = std::min(item.time_ns, MonotonicNs());
     }
@@ -64,6 +69,7 @@ void SideItems::Subscribe(SideTaker* taker,
   }
 }
 
+// The stack is made once, also for several takers.
 void SideItems::Give(const SideItemView& item) {
   const auto& takers = takers_[static_cast<size_t>(item.kind)];
   if (takers.empty()) return Define(item);

@@ -40,6 +40,8 @@ uint64_t Since(uint64_t now, uint64_t before) {
 
 }  // namespace
 
+// /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds in a run
+// queue, time slices (Documentation/scheduler/sched-stats.rst).
 bool ParseSchedstat(absl::string_view text, SchedFigures* figures) {
   const std::vector<absl::string_view> parts =
       absl::StrSplit(absl::StripTrailingAsciiWhitespace(text), ' ');
@@ -94,6 +96,8 @@ void SchedSampler::Add(uint32_t id, const SchedFigures& figures,
   batch->add_preempted(figures.preempted);
 }
 
+// The figures count from the thread's start, so the present ones are subtracted
+// from all later ones.
 void SchedSampler::Start(IdOf id_of, SchedBatch* batch) {
   for (const uint32_t thread : Threads()) {
     SchedFigures figures;
@@ -103,6 +107,8 @@ void SchedSampler::Start(IdOf id_of, SchedBatch* batch) {
   }
 }
 
+// Linear in the number of threads. Those that were not seen in this round have
+// ended.
 std::vector<uint32_t> SchedSampler::Read(IdOf id_of, SchedBatch* batch) {
   ++round_;
   for (const uint32_t thread : Threads()) {
@@ -110,6 +116,7 @@ std::vector<uint32_t> SchedSampler::Read(IdOf id_of, SchedBatch* batch) {
     if (!ReadOne(thread, &now)) continue;
     const auto [at, is_new] = known_.try_emplace(thread);
     Known& known = at->second;
+    // Times never fall: the number belongs to a new thread.
     const bool is_other = now.run_ns < known.last.run_ns;
     if (is_other) known = {};
     known.round = round_;

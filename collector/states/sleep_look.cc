@@ -113,8 +113,8 @@ const Call* FindCall(int32_t number) {
   return nullptr;
 }
 
-// Which argument of a call says for how many descriptors it waits, from 1 on; 0:
-// none.
+// Position of the argument with the number of descriptors, from 1 on; 0: the
+// call has no such argument.
 size_t DescriptorCountOf(int32_t call) {
   switch (call) {
 #ifdef SYS_poll
@@ -132,8 +132,8 @@ size_t DescriptorCountOf(int32_t call) {
   }
 }
 
-// A call that waits for descriptors has none, and so lets time pass, as
-// time.sleep() of CPython 3.9 and 3.10 does. `text` as in ParseSyscall().
+// A call that waits for zero descriptors only waits for time, as time.sleep()
+// of CPython 3.9 and 3.10 does. `text` as in ParseSyscall().
 bool WaitsForTime(int32_t call, absl::string_view text) {
   const size_t place = DescriptorCountOf(call);
   if (place == 0) return false;
@@ -142,8 +142,8 @@ bool WaitsForTime(int32_t call, absl::string_view text) {
   return words.size() > place && words[place] == "0x0";
 }
 
-// In no call; a stop by a signal or a debugger is told from a page that is
-// waited for by the letter behind the name.
+// The thread sleeps outside of a system call. State D or S in /proc/PID/stat is
+// a page fault; T or t is a stop by a signal or a debugger.
 SleepReason ReasonOutsideOfCalls(int task_fd, uint32_t thread) {
   char text[512];
   const int fd = openat(task_fd, absl::StrCat(thread, "/stat").c_str(),
@@ -161,6 +161,8 @@ SleepReason ReasonOutsideOfCalls(int task_fd, uint32_t thread) {
 
 }  // namespace
 
+// /proc/PID/syscall (proc(5)): "running", or the number of the call and its
+// arguments. -1 means that the thread sleeps outside of a call.
 SleepLook ParseSyscall(absl::string_view text) {
   SleepLook look;
   const absl::string_view first = text.substr(0, text.find_first_of(" \n"));

@@ -13,21 +13,24 @@
 namespace pymemrun {
 namespace {
 
-// What is younger may still be on its way, as with page events.
+// Samples younger than this may be missing, as with page events.
 constexpr uint64_t kSettleNs = 2000000;
-// Before the run begins, what is older than this was before it.
+// Before the start is seen, events older than this are taken to be older than
+// the run.
 constexpr uint64_t kEarlyNs = 1000000000;
 constexpr uint32_t kLongestNapUs = 10000;
 constexpr uint32_t kLongestNapWithoutRingsUs = 40000;
-// A sleep that lasts so long is asked about, once. Asking takes at most half a
-// percent of a CPU, and so do the scheduler's counts.
+// A sleep of this length is looked at, once. Looking takes at most 0.5 % of a
+// CPU, and so do the scheduler's counts.
 constexpr uint64_t kLookAfterNs = 3000000;
 constexpr uint64_t kCostFactor = 200;
 constexpr int kMostLooks = 64;  // at a time
 constexpr size_t kMostSleepers = size_t{1} << 16;
+// Without switches the counts are all that is known, so they are read more
+// often.
 constexpr uint64_t kSamplePeriodNs = 100000000;
 constexpr uint64_t kSamplePeriodWithRingsNs = 1000000000;
-// Threads that are remembered; beyond, their definitions are repeated.
+// Threads that are remembered. Definitions of others are repeated.
 constexpr size_t kMostThreads = size_t{1} << 16;
 
 int OpenTasks(pid_t pid) {
@@ -35,7 +38,7 @@ int OpenTasks(pid_t pid) {
               O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-// nullptr, and the reason, where there are no switches.
+// nullptr: no switches can be recorded, and `options` has the reason.
 std::unique_ptr<SwitchRings> MapRings(StateCollector::Options* options) {
   if (options->events == 0) return nullptr;
   auto rings =
@@ -70,6 +73,7 @@ void StateCollector::WriteRecording() {
   options_.out->Write(record);
 }
 
+// The first record of counts has zeros, as later ones count from here.
 void StateCollector::Describe(uint64_t start_ns) {
   started_ = true;
   start_ns_ = start_ns;
@@ -81,7 +85,7 @@ void StateCollector::Describe(uint64_t start_ns) {
       batch);
   options_.out->Write(record);
   if (rings_ == nullptr) return;
-  // It says that the run begins.
+  // The main thread runs when the run begins.
   Take({start_ns, static_cast<uint32_t>(options_.pid), STATE_RUNS});
 }
 
@@ -100,7 +104,8 @@ size_t StateCollector::Drain(uint64_t now_ns) {
   return taken;
 }
 
-// The kernel gives the number of a thread that ended to another one.
+// The kernel reuses the number of a thread that has ended. `is_new`: the number
+// belongs to a new thread.
 uint32_t StateCollector::IdOf(uint32_t thread, uint64_t time_ns, bool is_new) {
   const auto id = [&] {
     return NativeThreadId(options_.pid, thread, time_ns / 1000,
@@ -109,12 +114,14 @@ uint32_t StateCollector::IdOf(uint32_t thread, uint64_t time_ns, bool is_new) {
   if (!is_new) return id();
   const auto ended = ended_.find(thread);
   if (ended == ended_.end()) return id();
-  // Unless the event ring has named the new thread by now.
+  // Only if the event ring has not defined the new thread yet.
   if (id() == ended->second) options_.definitions->ForgetNative(thread);
   ended_.erase(ended);
   return id();
 }
 
+// Turns a step into an event of the file, and keeps what the thread does, for
+// LookAtSleepers().
 void StateCollector::Take(const ThreadStep& step) {
   if (step.time_ns < start_ns_) return;
   StateEvent event;
@@ -149,6 +156,8 @@ void StateCollector::Take(const ThreadStep& step) {
   if (encoder_.entries() >= StateBatchEncoder::kMaxEntries) WriteBatch();
 }
 
+// sleepers_ is in the order of time. An entry is skipped if its thread has
+// woken since.
 void StateCollector::LookAtSleepers(uint64_t now_ns) {
   if (cannot_look_ || now_ns < next_look_ns_) return;
   const uint64_t cpu_ns = ThreadCpuNs();
@@ -169,8 +178,8 @@ void StateCollector::LookAtSleepers(uint64_t now_ns) {
   next_look_ns_ = now_ns + kCostFactor * (ThreadCpuNs() - cpu_ns);
 }
 
-// It may have waked up a moment ago, and sleep for another reason: the time
-// says which sleep it is.
+// The thread may have woken a moment ago and sleep for another reason. So the
+// look is an event with its own time, and falls into the right sleep.
 void StateCollector::LookAt(uint32_t thread) {
   const uint64_t time_ns = MonotonicNs();
   const SleepLook look = LookAtSleep(task_fd_, thread);
@@ -182,6 +191,7 @@ void StateCollector::LookAt(uint32_t thread) {
   }
 }
 
+// Without switches these counts also show which threads begin and end.
 void StateCollector::SampleSched(uint64_t now_ns) {
   const uint64_t cpu_ns = ThreadCpuNs();
   Record record;
@@ -189,7 +199,7 @@ void StateCollector::SampleSched(uint64_t now_ns) {
   batch->set_time_us(options_.clock->MicrosOfMonotonic(now_ns));
   const std::vector<uint32_t> gone = sampler_.Read(
       [&](uint32_t thread, bool is_new) {
-        // Where switches are recorded they say who is new.
+        // With switches, those show which threads are new.
         if (rings_ != nullptr || !is_new) {
           return IdOf(thread, options_.clock->NanosOfMonotonic(now_ns), false);
         }
@@ -229,7 +239,7 @@ void StateCollector::Finish(uint64_t now_ns, bool) {
     for (const ThreadStep& step : steps_) Take(step);
     steps_.clear();
   }
-  // Nothing is there to be read of a process that was killed.
+  // A process that was killed has no threads left to read.
   SampleSched(now_ns);
   EndBatch(now_ns);
 }

@@ -5,12 +5,13 @@
 namespace pymemrun {
 namespace {
 
-// Small: page events want the rest of what a user may lock. A CPU that switches
-// 200,000 times a second fills the smallest in 10 ms.
+// Small, because page events take the rest of what a user may lock. A CPU with
+// 200,000 switches a second fills the smallest ring in 10 ms.
 constexpr PerfRings::Sizes kSizes = {size_t{256} << 10, size_t{64} << 10,
                                      size_t{8} << 20};
 
-// What each record ends with, by TID, TIME and CPU.
+// The end of each record with sample_id_all, for TID, TIME and CPU; see
+// perf_event_open(2).
 struct SampleId {
   uint32_t process, thread;
   uint64_t time_ns;
@@ -22,7 +23,7 @@ struct SwitchRecord {
 };
 static_assert(sizeof(SwitchRecord) == 32);
 
-// PERF_RECORD_FORK and PERF_RECORD_EXIT, as far as they are looked at.
+// PERF_RECORD_FORK and PERF_RECORD_EXIT, without their end.
 struct TaskRecord {
   perf_event_header header;
   uint32_t process, parent_process;
@@ -32,6 +33,7 @@ struct TaskRecord {
 static_assert(sizeof(TaskRecord) == 32);
 static_assert(sizeof(TaskRecord) <= PerfRing::kMostBytes);
 
+// A switch out without the flag for preemption means that the thread sleeps.
 StateAction ActionOf(const perf_event_header& header) {
   if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0) return STATE_RUNS;
   return (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0
@@ -41,7 +43,8 @@ StateAction ActionOf(const perf_event_header& header) {
 
 }  // namespace
 
-// The start and end of a forked child are in the rings of its parent, too.
+// Records of other processes are skipped: a parent's rings also have the start
+// and end of its forked children.
 void SwitchRings::DrainSteps(PerfRing* ring, pid_t pid,
                              std::vector<ThreadStep>* out) {
   ring->Drain([=](const perf_event_header& header, const char* record,

@@ -10,6 +10,7 @@
 namespace pymemrun {
 namespace {
 
+// Longer names are cut.
 constexpr size_t kMaxNameBytesKept = 1024;
 
 }  // namespace
@@ -34,13 +35,14 @@ void TaskCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   TakeStep(item, stack);
 }
 
-// Never later than now, whatever the program wrote.
+// Stamps come from the program: none counts as later than now.
 uint64_t TaskCollector::TimeOf(uint64_t stamp) const {
   return std::min(options_.clock->NanosAt(stamp),
                   options_.clock->NanosOfMonotonic(MonotonicNs()));
 }
 
-// Null: there are too many.
+// The task at an address, which gets a new id if it is unknown. nullptr: there
+// are too many.
 TaskCollector::Known* TaskCollector::KnownAt(uint64_t address) {
   const auto known = tasks_.find(address);
   if (known != tasks_.end()) return &known->second;
@@ -52,8 +54,8 @@ TaskCollector::Known* TaskCollector::KnownAt(uint64_t address) {
   return &task;
 }
 
-// With another coroutine it is another task: the end of a task that was not
-// done is not seen.
+// The address of a task may be reused, as the end of a task that is not done is
+// not seen. Another coroutine shows that it is another task.
 void TaskCollector::TakeName(const SideItemView& item, uint32_t stack) {
   const auto told = item.As<SideTask>();
   const auto old = tasks_.find(told.task);
@@ -91,6 +93,8 @@ void TaskCollector::WriteDef(const Known& task, uint64_t time_ns,
   options_.out->Write(record);
 }
 
+// An ended step. The task is forgotten with its last one, so a later task at
+// its address gets a new id.
 void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   const auto told = item.As<SideTaskStep>();
   const uint32_t note = told.what();
@@ -113,6 +117,7 @@ void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   waiting_.push_back(step);
 }
 
+// A new thread has steps before it has its name.
 bool TaskCollector::IsReady(const Waiting& step, uint64_t now) const {
   return waiting_.size() > kMostHeldBack ||
          HasItsName(options_.pid, step.thread, step.event.time_ns, now,
@@ -151,8 +156,8 @@ void TaskCollector::EndBatch(uint64_t now_ns) {
   WriteRecording(options_.clock->NanosOfMonotonic(now_ns), lost);
 }
 
-// Those that have not ended: what they grew by is not known. The outer ones of
-// steps within steps are not, either.
+// Writes the steps that have not ended. Their growth is not known. For nested
+// steps only the innermost is known.
 void TaskCollector::AddStepsUnderWay(uint64_t now_ns) {
   const uint64_t end = options_.clock->NanosOfMonotonic(now_ns);
   for (const TaskNow& now : options_.page->tasks) {

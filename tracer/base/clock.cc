@@ -9,7 +9,8 @@
 namespace pymemrun {
 namespace {
 
-// Reads at most size - 1 bytes of a small file; "" when it cannot.
+// Reads at most size - 1 bytes of a small file. The text is empty if that
+// fails.
 void ReadSmallFile(const char* path, char* buffer, size_t size) {
   buffer[0] = '\0';
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -21,6 +22,8 @@ void ReadSmallFile(const char* path, char* buffer, size_t size) {
 
 }  // namespace
 
+// By the vDSO (vdso(7)): a preloaded library such as libfaketime may replace
+// clock_gettime of libc.
 void UseKernelsClock() {
 #ifdef __aarch64__
   void* const kernels = FindNext("__kernel_clock_gettime");
@@ -32,6 +35,7 @@ void UseKernelsClock() {
   }
 }
 
+// Takes the pair whose reading was disturbed least.
 ClockPair BothClocks(bool is_tsc) {
   ClockPair best = {};
   uint64_t best_width = UINT64_MAX;
@@ -47,6 +51,8 @@ ClockPair BothClocks(bool is_tsc) {
   return best;
 }
 
+// The kernel uses the TSC as its clock source only after it has checked that it
+// is stable.
 bool TscIsInvariant() {
   char text[4096];
   ReadSmallFile(
@@ -56,8 +62,8 @@ bool TscIsInvariant() {
   return strncmp(text, "arch_sys_counter", 16) == 0;
 #else
   if (strncmp(text, "tsc", 3) == 0) return true;
-  // A guest's kvm-clock or hyperv clock stands on the TSC; these two flags say
-  // that it neither changes rate nor stops.
+  // A guest's kvm-clock or hyperv clock is based on the TSC. These two flags
+  // say that the TSC neither changes its rate nor stops.
   ReadSmallFile("/proc/cpuinfo", text, sizeof(text));
   return strstr(text, " constant_tsc") != nullptr &&
          strstr(text, " nonstop_tsc") != nullptr;

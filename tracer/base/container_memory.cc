@@ -11,6 +11,7 @@
 namespace pymemrun {
 namespace {
 
+// For the pages that the copy writes itself.
 constexpr uint64_t kCopyBytes = uint64_t{4} << 20;
 // Pages that the program writes while the copy lives exist twice. When the
 // container is full the kernel ends the copy. But it may look for a second
@@ -18,7 +19,7 @@ constexpr uint64_t kCopyBytes = uint64_t{4} << 20;
 // some room.
 constexpr uint64_t kPartOfMemory = 16;
 
-// The names that the two versions of control groups have for one thing.
+// File names and fields of the two versions of control groups, see cgroups(7).
 struct Names {
   const char* limit;
   const char* used;
@@ -34,8 +35,8 @@ constexpr Names kSecond = {"memory.max",
                            {"\ninactive_file ", "\nactive_file "},
                            "\nfile_mapped "};
 
-// By the system calls themselves: the functions are interposed. False, and an
-// empty text, where it cannot be read.
+// By system calls, because the functions of libc are interposed. Returns false
+// and an empty text if the file cannot be read.
 bool ReadText(const char* path, char* text, size_t size) {
   text[0] = '\0';
   const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -51,7 +52,7 @@ bool ReadText(const char* path, char* text, size_t size) {
   return filled > 0;
 }
 
-// False where it begins with no digit: "max", for instance.
+// Returns false if the text does not begin with a digit, as in "max".
 bool ReadNumber(const char* text, uint64_t* number) {
   while (*text == ' ' || *text == '\t') ++text;
   if (*text < '0' || *text > '9') return false;
@@ -69,9 +70,11 @@ uint64_t NumberAfter(const char* text, const char* name) {
   return number;
 }
 
+// a - b, but at least 0: the kernel's figures are not of one moment.
 uint64_t Difference(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-// Room in one group, in the folder that `path` names up to `end`.
+// Bytes left in the group whose folder is `path` up to `end`. The kernel can
+// drop cached files that no process has mapped, so these count as free.
 uint64_t LeftIn(char* path, char* end, const Names& names) {
   char text[8192];
   const size_t room = static_cast<size_t>(path + PATH_MAX - end);
@@ -93,8 +96,9 @@ uint64_t LeftIn(char* path, char* end, const Names& names) {
   return Difference(limit + Difference(cached, mapped), used);
 }
 
-// Least room in a group and those around it. Inside a container the path may be
-// that of the host: then only the group of the container is there, as the root.
+// The least of the group and all groups around it. Inside a container the path
+// may be that of the host. Then only the root folder exists, which is the
+// container's own group.
 uint64_t LeftFrom(const char* root, const char* below, const char* group,
                   const Names& names) {
   char path[PATH_MAX];
@@ -123,6 +127,8 @@ bool HasMemory(const char* controllers) {
 
 }  // namespace
 
+// Lines of /proc/self/cgroup are "id:controllers:path" (cgroups(7)). The second
+// version has no controllers in its line.
 uint64_t ContainerMemory::Left(const char* groups, const char* root) {
   char text[8192];
   ReadText(groups, text, sizeof(text));

@@ -14,7 +14,7 @@ using Address = ElfW(Addr);
 
 constexpr ElfW(Half) kHiddenVersion = 0x8000;  // foo@OLD, not foo@@NEWEST
 
-// What an object's dynamic section says of its symbols.
+// The symbol tables of a loaded object, from its dynamic section (elf(5)).
 struct SymbolTables {
   const Symbol* symbols = nullptr;
   const char* names = nullptr;
@@ -23,7 +23,7 @@ struct SymbolTables {
   const Word* hash = nullptr;
 };
 
-// Loops, for a call of strcmp would leave the executable.
+// A loop of its own: strcmp would be a call that leaves the executable.
 bool AreEqual(const char* a, const char* b) {
   for (; *a == *b; ++a, ++b) {
     if (*a == '\0') return true;
@@ -31,6 +31,7 @@ bool AreEqual(const char* a, const char* b) {
   return false;
 }
 
+// The hash function of DT_GNU_HASH, defined by the GNU linker.
 uint32_t GnuHash(const char* name) {
   uint32_t hash = 5381;
   for (; *name != '\0'; ++name) {
@@ -39,8 +40,8 @@ uint32_t GnuHash(const char* name) {
   return hash;
 }
 
-// The dynamic linker writes addresses in the place of offsets, but where the
-// section is read-only.
+// The dynamic linker replaces offsets by addresses, except in a read-only
+// section.
 template <typename T>
 const T* TableAt(const link_map& object, Address value) {
   if (value < object.l_addr) value += object.l_addr;
@@ -74,8 +75,8 @@ SymbolTables TablesOf(const link_map& object) {
   return tables;
 }
 
-// Whether the symbol defines a function of that name, in the version that is
-// found by the bare name.
+// Whether the symbol defines a function of that name, in its default version:
+// the one that a lookup without version finds.
 bool Defines(const SymbolTables& tables, Word index, const char* name) {
   const Symbol& symbol = tables.symbols[index];
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
@@ -91,8 +92,9 @@ bool Defines(const SymbolTables& tables, Word index, const char* name) {
   return AreEqual(tables.names + symbol.st_name, name);
 }
 
-// Those with the same hash as the name follow each other; the last has the
-// lowest bit set, which is no part of the hash.
+// The table is: 4 words of head, a Bloom filter, buckets, hashes. Symbols of
+// one bucket follow each other. The last one has the lowest bit of its hash
+// set, which is not compared.
 const Symbol* FindByGnuHash(const SymbolTables& tables, const char* name) {
   const Word buckets = tables.gnu_hash[0], first_hashed = tables.gnu_hash[1];
   const size_t filter_words = tables.gnu_hash[2] * (sizeof(Address) / 4);
@@ -111,7 +113,8 @@ const Symbol* FindByGnuHash(const SymbolTables& tables, const char* name) {
   }
 }
 
-// For objects by old linkers, which are few and small.
+// For objects made by old linkers, which are few and small. Linear in their
+// symbols.
 const Symbol* FindOneByOne(const SymbolTables& tables, const char* name) {
   const Word count = tables.hash[1];
   for (Word index = 1; index < count; ++index) {
@@ -126,6 +129,7 @@ const Symbol* FindIn(const SymbolTables& tables, const char* name) {
   return tables.hash != nullptr ? FindOneByOne(tables, name) : nullptr;
 }
 
+// An IFUNC symbol is a resolver, which returns the function for this processor.
 void* AddressOf(const link_map& object, const Symbol& symbol) {
   void* const address =
       reinterpret_cast<void*>(object.l_addr + symbol.st_value);
@@ -133,10 +137,10 @@ void* AddressOf(const link_map& object, const Symbol& symbol) {
   return reinterpret_cast<void* (*)()>(address)();
 }
 
-// The loaded objects in the order in which names are looked up, the executable
-// first. The dynamic linker notes it for debuggers, before it relocates: in the
-// executable, and in a variable of its own, which other objects see once they
-// are relocated.
+// The loaded objects in the order of symbol lookup, the executable first. The
+// dynamic linker stores the list for debuggers before it relocates anything: in
+// DT_DEBUG of the executable. Other objects find it in _r_debug once they are
+// relocated.
 const link_map* LoadedObjects() {
   for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_DEBUG || entry->d_un.d_ptr == 0) continue;

@@ -18,8 +18,9 @@ std::atomic<int> g_statm_fd{-1};
 
 constexpr char kStatm[] = "/proc/self/statm";
 
-// While it lives the program may have as many descriptors as it could allow
-// itself: one is wanted beyond its limit, or it has used up all.
+// Raises the soft limit of descriptors to the hard one for its lifetime. The
+// descriptor is wanted beyond the soft limit, or the program has used up all
+// below.
 class RaisedLimit {
  public:
   RaisedLimit() {
@@ -34,7 +35,7 @@ class RaisedLimit {
   RaisedLimit(const RaisedLimit&) = delete;
   RaisedLimit& operator=(const RaisedLimit&) = delete;
 
-  // Descriptors there may be at the moment.
+  // Limit of descriptors at the moment.
   int most() const {
     const rlim_t most = raised_ ? limit_.rlim_max : limit_.rlim_cur;
     return most < INT_MAX ? static_cast<int>(most) : INT_MAX;
@@ -45,8 +46,8 @@ class RaisedLimit {
   bool raised_ = false;
 };
 
-// A copy of `fd` with a number as near below `wanted` as can be, but above
-// `fd`; `fd` itself is closed. That, when there is no other.
+// Copies `fd` to a number close below `wanted` and above `fd`, and closes `fd`.
+// Returns `fd` itself if there is no such number.
 int MoveUp(int fd, int wanted) {
   for (; wanted > fd; wanted = wanted > 64 ? wanted / 2 : wanted - 1) {
     const int moved = fcntl(fd, F_DUPFD_CLOEXEC, wanted);
@@ -65,7 +66,7 @@ int OpenStatm() {
   return MoveUp(fd, last < Statm::kDescriptor ? last : Statm::kDescriptor);
 }
 
-// The number at *text, which moves behind it.
+// Parses a number, and moves `*text` behind it.
 uint64_t TakeDecimal(const char** text) {
   uint64_t value = 0;
   for (; **text >= '0' && **text <= '9'; ++*text) {
@@ -74,7 +75,8 @@ uint64_t TakeDecimal(const char** text) {
   return value;
 }
 
-// RSS in pages from a line of statm, "SIZE RESIDENT ..."; 0 for other lines.
+// RSS in pages from a line of statm, "SIZE RESIDENT ..." (proc(5)). 0 for other
+// lines: the descriptor may belong to another file of the program by now.
 uint32_t ParseStatm(const char* line) {
   const uint64_t size = TakeDecimal(&line);
   if (*line++ != ' ') return 0;
@@ -106,7 +108,7 @@ uint32_t Statm::Read() {
       const uint32_t pages = ReadFrom(fd);
       if (pages != 0) return pages;
     }
-    // The program closed it by a way that is not interposed: open another.
+    // The program closed the descriptor in a way that is not interposed.
     if (!Open()) return 0;
   }
   errno = EIO;
@@ -121,6 +123,7 @@ uint32_t Statm::ReadAnew() {
   return pages;
 }
 
+// VmHWM is in kB, see proc(5).
 uint64_t Statm::ReadHwmPages() {
   char text[4096];
   const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);

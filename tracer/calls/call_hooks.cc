@@ -11,8 +11,8 @@
 namespace pymemrun {
 namespace {
 
-// Where it happened, when code and function are known already, without a call.
-// Returns false when the slow half must look.
+// The place of the event, if code and function are in the caches of the hot
+// state. Returns false if the slow half must look.
 inline bool KnownPlaceOf(HotState& hot, const PymemrunFrame* frame,
                          uint32_t what, PyObject* arg, Place* place) {
   SiteId code, function = {0, 0};
@@ -24,8 +24,9 @@ inline bool KnownPlaceOf(HotState& hot, const PymemrunFrame* frame,
   return true;
 }
 
-// Logs all events, or filters them, and follows calls to their ends or does
-// not.
+// The profile function, in its fast half. kAll: every event becomes a row.
+// kCalls: calls are followed to their ends. Anything unusual goes to the slow
+// half.
 template <bool kAll, bool kCalls>
 int Hook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
@@ -56,8 +57,8 @@ int Hook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   return 0;
 }
 
-// Installed in their stead with --verify-rss, so that the usual ones need not
-// even ask: every event takes the slow half, and is verified there.
+// Installed instead with --verify-rss, so that the usual hooks need not ask for
+// it: every event takes the slow half, which verifies RSS.
 template <bool kAll>
 int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();

@@ -18,7 +18,7 @@ inline uint32_t PositionOf(PyObject* offset) {
   return PymemrunOffsetOf(offset) / 2;
 }
 
-// After the event: the script's own profiler, if it has one.
+// After the event: calls the script's own profiler, if there is one.
 inline PyObject* Finish(const HotState& hot, PymemrunCallback callback,
                         PyObject* self, PyObject* const* args, size_t nargsf) {
   if (__builtin_expect(*hot.event_users > 1, 0)) {
@@ -27,6 +27,8 @@ inline PyObject* Finish(const HotState& hot, PymemrunCallback callback,
   return Py_None;  // immortal
 }
 
+// An event without a session, for instance in a forked child: removes the
+// hooks.
 [[gnu::noinline, gnu::cold]] PyObject* NotTracing(PymemrunCallback callback,
                                                   PyObject* self,
                                                   PyObject* const* args,
@@ -35,8 +37,8 @@ inline PyObject* Finish(const HotState& hot, PymemrunCallback callback,
   return OwnProfiler::Tell(callback, self, args, nargsf);
 }
 
-// Hands the event to the slow half, which takes a function object: one that
-// says what is known.
+// The slow half wants a function object, which sys.monitoring does not always
+// give. So one is made on the stack, of the fields that the slow half reads.
 template <bool kAll, bool kVerify>
 [[gnu::noinline]] PyObject* RecordSlow(PymemrunCallback callback,
                                        PyObject* self, PyObject* const* args,
@@ -56,10 +58,10 @@ template <bool kAll, bool kVerify>
   return Finish(Hot(), callback, self, args, nargsf);
 }
 
-// Takes the slow half at every event: with --verify-rss; where the TSC cannot
-// be trusted; and where an exception leaves a frame or is thrown into one,
-// because sys.setprofile shows the line that raised, which the frame knows, and
-// not that of the instruction under way.
+// Takes the slow half at every event: with --verify-rss, without a usable TSC,
+// and where an exception leaves or enters a frame. There sys.setprofile shows
+// the line that raised. The frame knows that line, the offset in the arguments
+// does not.
 template <bool kAll, bool kVerify, PymemrunCallback kCallback>
 PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
                    PyObject*) {
@@ -76,7 +78,8 @@ PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
                                    TimeStamp(hot.time_is_tsc), TakeNumber(hot));
 }
 
-// The function's id, when it is known already.
+// The id of the function, if it is known. `is_last`: the function is that of
+// the last C call, whose id is still in the hot state.
 template <PymemrunCallback kCallback>
 inline bool KnownCalled(HotState& hot, PyObject* const* args, bool is_last,
                         const CalledFunction& called, SiteId* found) {
@@ -139,7 +142,7 @@ inline PyObject* Record(HotState& hot, PyObject* self, PyObject* const* args,
   return Finish(hot, kCallback, self, args, nargsf);
 }
 
-// A C event whose callable needs more than a look.
+// A C event whose callable must be examined more closely.
 template <bool kAll, PymemrunCallback kCallback>
 [[gnu::noinline]] PyObject* RecordUnusual(PyObject* self, PyObject* const* args,
                                           size_t nargsf) {
@@ -160,7 +163,7 @@ PyObject* Hook(PyObject* self, PyObject* const* args, size_t nargsf,
   CalledFunction called = {nullptr, nullptr, nullptr};
   bool is_last = false;
   if constexpr (IsCEvent(WhatOf(kCallback))) {
-    // The end of a C call: usually that of the last one begun.
+    // The end of a C call usually belongs to the last one that began.
     is_last = kCallback != kPymemrunCall && args[2] == hot.last_function &&
               args[3] == hot.last_argument;
     if (!is_last) {
@@ -183,8 +186,8 @@ constexpr PymemrunCallbacks kHooks = {
      Hook<kAll, kPymemrunCall>, Hook<kAll, kPymemrunCReturn>,
      Hook<kAll, kPymemrunCRaise>}};
 
-// Where calls are followed, which are known by their frames: the arguments do
-// not name these.
+// Calls are followed by their frames, which the arguments do not name. So the
+// events of Python calls take the slow half.
 constexpr PymemrunCallbacks kCallHooks = {
     {SlowHook<false, false, kPymemrunStart>,
      SlowHook<false, false, kPymemrunThrow>,

@@ -12,7 +12,7 @@ namespace {
 
 using Parts = EventLog::Parts;
 
-// Another RSS source from this event on.
+// From this event on RSS comes from another source.
 void TellSource(const Parts& p, HotState& hot, uint64_t stamp, uint64_t number,
                 GaugeSource old_source) {
   const GaugePayload payload = {number, stamp, p.gauge.source(), old_source};
@@ -21,6 +21,7 @@ void TellSource(const Parts& p, HotState& hot, uint64_t stamp, uint64_t number,
             {{static_cast<uint32_t>(strlen(reason)), reason}});
 }
 
+// Facts precede the row of the event at which they were found.
 void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
                   uint64_t number, const GaugeFindings& found) {
   if (found.peak.rose) {
@@ -33,7 +34,8 @@ void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
   }
 }
 
-// Returns dRSS in pages.
+// Reads RSS. Returns dRSS in pages. Only growth can come from objects that
+// tracing made.
 [[gnu::noinline]] int32_t UpdateRssSlow(const Parts& p, HotState& hot,
                                         uint64_t stamp, uint64_t number,
                                         const PymemrunFrame* frame) {
@@ -44,7 +46,7 @@ void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
   return change;
 }
 
-// A thread's first event, or the first after another thread's.
+// The first event of a thread, or the first one after another thread's.
 [[gnu::noinline, gnu::cold]] void EnterThreadSlow(const Parts& p, HotState& hot,
                                                   const PymemrunFrame* frame) {
   if (t_thread_id == 0) p.threads.Define(hot, frame);
@@ -52,7 +54,7 @@ void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
   hot.current_thread = t_thread_id;
 }
 
-// A renamed thread has another number, and its calls go on.
+// A renamed thread gets a new id, under which its open calls go on.
 inline void LookAtName(const Parts& p, HotState& hot, uint64_t stamp) {
   const uint32_t before = t_thread_id;
   p.threads.LookAtName(hot, stamp);
@@ -80,7 +82,7 @@ inline uint32_t Stack(const Parts& p, HotState& hot, const RawEvent& event,
                           what == static_cast<uint32_t>(EventWhat::kReturn));
 }
 
-// The part of a slow half that every event of its kind shares.
+// The part that all slow halves share: RSS, place and thread of the event.
 template <bool kVerify>
 inline RawEvent Examine(const Parts& p, HotState& hot,
                         const PymemrunFrame* frame, uint32_t what,
@@ -101,6 +103,7 @@ inline RawEvent Examine(const Parts& p, HotState& hot,
           hot.rss_pages,  drss_pages};
 }
 
+// The return of the user's outermost frame ends the user's code under runpy.
 inline int AfterEvent(const Parts& p, HotState& hot, const PymemrunFrame* frame,
                       uint32_t what) {
   if (frame == hot.root_frame &&
@@ -114,7 +117,8 @@ inline uint32_t Magnitude(int32_t pages) {
   return static_cast<uint32_t>(pages < 0 ? -pages : pages);
 }
 
-// Whether the change of RSS that an event may be logged for is large enough.
+// Whether RSS has changed enough for --min-drss: since the last event, or since
+// the last logged one.
 inline bool ChangePasses(const HotState& hot, int32_t drss_pages) {
   const int32_t change =
       hot.drss_since_logged
@@ -123,8 +127,8 @@ inline bool ChangePasses(const HotState& hot, int32_t drss_pages) {
   return Magnitude(change) >= hot.min_drss_pages;
 }
 
-// The previous events that are the context of `number`, have valid ids, and are
-// not logged yet.
+// Logs the events before `number` that are its context, if their ids are valid
+// and they are not logged yet.
 void LogContext(const Parts& p, HotState& hot, uint64_t number) {
   uint64_t at = number > hot.context ? number - hot.context : 0;
   if (at < p.codes.valid_from()) at = p.codes.valid_from();

@@ -4,16 +4,16 @@
 namespace pymemrun {
 namespace {
 
-// What the script's profiler on this thread was told.
+// What the script's profiler on this thread has been told.
 struct Told {
   bool running;
   uint64_t open_calls;  // C calls whose begin it was told
 };
 constinit thread_local Told t_told = {};
 
-// Whether the script's profiler is to hear of it. Code is instrumented only
-// while somebody asks for events, so that a profiler never hears of the end of
-// a C call that began before it; because of us, it would.
+// Whether the script's profiler gets this event. Without the tracer, code is
+// instrumented only while a tool asks for events. So a profiler never gets the
+// end of a C call that began before it. With the tracer it would.
 bool IsToHear(PymemrunCallback callback, PyObject* const* args, size_t nargsf) {
   Told& told = t_told;
   if (!PymemrunHasProfiler()) {
@@ -38,14 +38,15 @@ bool IsBuiltin(PyObject* callable) {
   return PyType_IsSubtype(Py_TYPE(callable), &PyCFunction_Type) != 0;
 }
 
+// The references stay the builtin's.
 void Borrow(PyObject* builtin, CalledFunction* found) {
   const auto* function = reinterpret_cast<const PyCFunctionObject*>(builtin);
   *found = {function->m_ml, function->m_self, function->m_module};
 }
 
-// What differs between the releases of one version, and an argument that is
-// missing, only the interpreter's own callback knows. What it makes dies here;
-// what is in it belongs to the arguments.
+// Releases of one version differ here, and an argument may be missing: only the
+// interpreter's own callback knows. The object that it makes is dropped here.
+// What it refers to belongs to the arguments.
 bool Ask(PyObject* const* args, size_t nargsf, CalledFunction* found) {
   PyObject* function = PymemrunAskCFunction(args, nargsf);
   if (function == nullptr) return false;
@@ -56,6 +57,8 @@ bool Ask(PyObject* const* args, size_t nargsf, CalledFunction* found) {
 
 }  // namespace
 
+// Recognises what the interpreter's own callbacks recognise, see
+// Python/legacy_tracing.c of CPython.
 bool CFunctionOf(PyObject* const* args, size_t nargsf, CalledFunction* found) {
   const Look look = LookAtCallable(args, found);
   if (look != Look::kUnsure) return look == Look::kFunction;
@@ -65,7 +68,7 @@ bool CFunctionOf(PyObject* const* args, size_t nargsf, CalledFunction* found) {
     const auto* method = reinterpret_cast<const PyMethodDescrObject*>(callable);
     PyTypeObject* self_type = Py_TYPE(args[3]);
     if (self_type == &PyBaseObject_Type) return Ask(args, nargsf, found);
-    // Not an instance: the call itself says so.
+    // Not an instance: the call itself will raise that.
     if (!PyType_IsSubtype(self_type, method->d_common.d_type)) return false;
     *found = {method->d_method, args[3], nullptr};
     return true;

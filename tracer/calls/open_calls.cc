@@ -7,12 +7,13 @@
 namespace pymemrun {
 namespace {
 
-// The places of an entry may extend behind the last first place.
+// The entries of the last first place extend behind it.
 constexpr size_t kTableBytes =
     (kOpenCalls + kOpenCallPlaces - 1) * sizeof(OpenCall);
 constexpr uint64_t kFrameBits = (uint64_t{1} << 48) - 1;
 
-// Where a call is begun: a stale one of the frame gives way. Null: no room.
+// A place for a call that begins. An old entry of the same frame is stale and
+// is replaced. Returns null if there is no room.
 OpenCall* PlaceFor(HotState& hot, uint64_t key) {
   OpenCall* const first = OpenCallPlace(hot, key);
   OpenCall* free = nullptr;
@@ -53,6 +54,7 @@ void RenameOpenCalls(HotState& hot, uint32_t from, uint32_t to) {
   }
 }
 
+// If CALL and RETURN are on different threads, the call is not reported.
 bool TakeCall(HotState& hot, const PymemrunFrame* frame, const RawEvent& event,
               EndedCall* ended) {
   const auto what = static_cast<EventWhat>(event.what_and_code >> kWhatShift);

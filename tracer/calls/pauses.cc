@@ -28,7 +28,7 @@ void Pauses::End(HotState& hot) {
 }
 
 void Pauses::Flush(HotState& hot) {
-  // Where there was no event the run's begin would be thought to be here.
+  // Without any event, readers would take this moment for the start of the run.
   if (is_on_ && (!has_calls_ || NextNumber(hot) > 0)) End(hot);
 }
 

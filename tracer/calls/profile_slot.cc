@@ -20,8 +20,8 @@ namespace {
 class ToldCalls {
  public:
 #ifdef PYMEMRUN_FRAME_MARKS
-  // The frame says it itself: of two greenlets each has calls of its own under
-  // way, and any may end first.
+  // The frame itself keeps this: each greenlet has running calls of its own,
+  // and any may end first.
   void Forget() {}
   void Begins(const PymemrunFrame* frame) { FrameSpare(frame) = kToldOfCall; }
   bool Ends(const PymemrunFrame* frame) {
@@ -30,10 +30,10 @@ class ToldCalls {
     return told;
   }
 #else
-  // None of what is under way was told.
+  // No running call was reported.
   void Forget() { count_ = 0; }
   void Begins(const PymemrunFrame*) { ++count_; }
-  // Whether its begin was told.
+  // Whether its start was reported.
   bool Ends(const PymemrunFrame*) {
     if (count_ == 0) return false;
     --count_;
@@ -47,7 +47,7 @@ class ToldCalls {
 
 constinit ProfileSlot* g_slot = nullptr;
 
-// The script's profiler that holds this thread's slot; none if func is null.
+// The script's profiler in this thread's slot; func is null without one.
 struct ScriptsProfiler {
   Py_tracefunc func;
   ToldCalls calls;
@@ -55,17 +55,17 @@ struct ScriptsProfiler {
 constinit thread_local ScriptsProfiler t_own = {};
 
 // Up to 3.11 each instruction takes longer while a thread has a profile
-// function, and a loop without calls has no event in which its name could be
-// looked at. Each time that none came, the next try is later by twice as much.
-// In time stamps.
+// function. A loop without calls has no event at which its name could be looked
+// at. So each try without an event doubles the pause before the next one. In
+// time stamps.
 struct NameTries {
   uint64_t not_before;
   uint64_t pause;
 };
 constinit thread_local NameTries t_tries = {};
 
-// Asked for once. In a forked child a page of the interpreter's would come for
-// it, after RSS is first read and before the first event.
+// Asked for once: in a forked child a later call would touch a page of the
+// interpreter between the first reading of RSS and the first event.
 PyInterpreterState* MainInterpreter() {
   static constinit PyInterpreterState* main = nullptr;
   if (main == nullptr) main = PyInterpreterState_Main();
@@ -75,7 +75,7 @@ PyInterpreterState* MainInterpreter() {
 }  // namespace
 
 struct SlotHooks {
-  // Stands in the slot for the script's profiler.
+  // Is in the slot instead of the script's profiler.
   static int OwnProfiler(PyObject* object, PyFrameObject* f, int what,
                          PyObject* arg) {
     ScriptsProfiler& own = t_own;
@@ -90,7 +90,7 @@ struct SlotHooks {
     return own.func(object, f, what, arg);
   }
 
-  // Stands in the slot for the watcher.
+  // Is in the slot for the watcher.
   static int Watcher(PyObject* object, PyFrameObject* f, int what,
                      PyObject* arg) {
     const auto event = static_cast<EventWhat>(WhatOf(what));
@@ -106,6 +106,8 @@ struct SlotHooks {
     return g_slot->hook_(object, f, what, arg);
   }
 
+  // Is in the slot for NameThreads(): takes one event, looks at the thread's
+  // name and leaves.
   static int Name(PyObject*, PyFrameObject* f, int, PyObject*) {
     ClearSpare(PymemrunFrameOf(f));
     t_tries = {};
@@ -146,12 +148,12 @@ void ProfileSlot::Arm(PyThreadState* tstate) {
   PymemrunSetSlot(tstate, hook_);
 }
 
-// Whether the slot is ours to fill.
+// Whether the hook belongs into the slot of the thread.
 bool ProfileSlot::WantsHook(PyThreadState* tstate) const {
   return (!only_names_ || t_thread_id == 0) && MayHook(tstate);
 }
 
-// Tracing is on, and the thread belongs to the main interpreter.
+// Whether tracing is on and the thread belongs to the main interpreter.
 bool ProfileSlot::MayHook(PyThreadState* tstate) const {
   return hook_ != nullptr && Hot().page != nullptr && tstate != nullptr &&
          PyThreadState_GetInterpreter(tstate) == MainInterpreter();
@@ -178,7 +180,7 @@ void ProfileSlot::ArmAll(Py_tracefunc hook) {
     if (there == nullptr) {
       Arm(t);
     } else if (there != hook && there != SlotHooks::Watcher) {
-      // The script's profiler; the slot becomes ours when that ends.
+      // The slot has the script's profiler. The hook comes back when that ends.
       gaps_.Begin(Hot(), t);
     }
   }
@@ -216,6 +218,8 @@ void ProfileSlot::Leave() {
   PymemrunSetSlot(PyThreadState_Get(), nullptr);
 }
 
+// Every thread passes here before it runs Python code. It has the GIL, but is
+// not the current thread yet.
 void ProfileSlot::OnGilTaken() {
   if (g_slot == nullptr) return;
   PyThreadState* tstate = PymemrunGilLastHolder();
@@ -228,15 +232,16 @@ void ProfileSlot::OnGilTaken() {
     SlotHooks::NoCallCame(tstate);
   }
   if (PymemrunGetSlot(tstate) != nullptr) return;
-  // One that has its name may have got another.
+  // A thread that has a name may have been renamed.
   if (is_named && !(g_slot->renames_ && SlotHooks::IsNameDue())) return;
   t_own = {};  // of a thread state that this thread had before
   g_slot->Arm(tstate);
 }
 
+// Someone has set the slot: takes it back, or steps aside for a profiler.
 void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   ScriptsProfiler& own = t_own;
-  // Some C code puts back what it found.
+  // Some C code restores the function that it found.
   if (func == SlotHooks::OwnProfiler && own.func != nullptr) return;
   if (PyThreadState_GetInterpreter(tstate) != MainInterpreter()) return;
   if (g_slot == nullptr || !g_slot->WantsHook(tstate)) {

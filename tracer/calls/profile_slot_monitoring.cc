@@ -18,7 +18,7 @@ namespace {
 
 constinit ProfileSlot* g_slot = nullptr;
 
-// Whether the interpreter is to call Name(), and has not yet.
+// Whether a call of Name() is pending in the interpreter.
 constinit std::atomic<bool> g_is_asked = false;
 
 bool InMainInterpreter() {
@@ -29,7 +29,7 @@ bool InMainInterpreter() {
 }  // namespace
 
 struct SlotHooks {
-  // Before and after the user's code.
+  // The callback before and after the user's code.
   template <PymemrunCallback kCallback>
   static PyObject* Watching(PyObject* self, PyObject* const* args,
                             size_t nargsf, PyObject* names) {
@@ -41,7 +41,7 @@ struct SlotHooks {
     return OwnProfiler::Tell(kCallback, self, args, nargsf);
   }
 
-  // CALL also comes for what is no C function, where it is no event.
+  // CALL also comes for callables that are no C functions; these are no events.
   template <PymemrunCallback kCallback>
   static bool TellWatcher(PyObject* const* args, size_t nargsf) {
     CalledFunction called = {};
@@ -54,7 +54,8 @@ struct SlotHooks {
                             EventOf(kCallback), called.module);
   }
 
-  // Once a thread has taken the GIL, before it runs Python code.
+  // A pending call: runs when the thread that has taken the GIL next runs
+  // Python code.
   static int Name(void*) {
     g_is_asked.store(false, std::memory_order_relaxed);
     HotState& hot = Hot();
@@ -81,7 +82,7 @@ void ProfileSlot::Use() {
   PymemrunWatchSlots(Changed);
 }
 
-// Brings the interpreter's callbacks in line with what is wanted.
+// Installs the callbacks that are wanted now, or the interpreter's own.
 void ProfileSlot::Install() {
   const bool wanted = hook_ != nullptr || watcher_.on_event != nullptr;
   const bool was_on = PymemrunMonitoringOn() != 0;
@@ -116,7 +117,7 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
-// A look allocates nothing here.
+// `renames` does not matter here, as a look allocates nothing.
 void ProfileSlot::NameThreads(bool) {
   Use();
   threads_.Define(Hot(), nullptr);
@@ -144,7 +145,7 @@ void ProfileSlot::Leave() {
   g_slot->Install();
 }
 
-// The interpreter is not ready for more here: the thread has no state yet.
+// The thread has no state yet, so only a pending call can be requested here.
 void ProfileSlot::OnGilTaken() {
   const HotState& hot = Hot();
   if (g_slot == nullptr || !g_slot->only_names_ || hot.page == nullptr) return;

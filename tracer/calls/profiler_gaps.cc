@@ -8,7 +8,8 @@
 namespace pymemrun {
 namespace {
 
-// Whether the thread state is there, and the same.
+// Whether this thread state still exists; its address may have been reused.
+// Linear in the number of threads.
 bool IsAlive(const PyThreadState* tstate, uint64_t id) {
   for (PyThreadState* t =
            PyInterpreterState_ThreadHead(PyInterpreterState_Main());
@@ -27,7 +28,7 @@ ProfilerGaps::Gap* ProfilerGaps::Find(const PyThreadState* tstate) {
   return nullptr;
 }
 
-// Removes it, too.
+// Sends the record of the gap and removes it.
 void ProfilerGaps::Send(HotState& hot, Gap* gap) {
   ForgetOpenCalls(hot);
   const GapPayload payload = {gap->from_number, NextNumber(hot),
@@ -64,8 +65,8 @@ void ProfilerGaps::Flush(HotState& hot) {
 }
 
 void ProfilerGaps::OnGilTaken(HotState& hot, PyThreadState* tstate) {
-  // A thread ends while it holds the GIL, and there is no event until the GIL
-  // is taken anew, which is now.
+  // A thread ends while it holds the GIL, without an event. The next sign is
+  // that the GIL is taken again, which is now.
   Gap* before = Find(holder_);
   if (before != nullptr && !IsAlive(before->tstate, before->tstate_id))
     Send(hot, before);

@@ -28,6 +28,7 @@ bool RunsInMain(const PymemrunFrame* frame) {
          PymemrunFrameGlobals(frame) == PyModule_GetDict(main);
 }
 
+// Linear in the depth of the stack, which is a few frames of runpy.
 const PymemrunFrame* Outermost(const PymemrunFrame* frame) {
   for (const PymemrunFrame* back; (back = PymemrunFrameBack(frame)) != nullptr;
        frame = back) {
@@ -40,7 +41,7 @@ bool IsImportOfSite(const char* event, PyObject* args) {
          PyTuple_Size(args) > 0 && NameIs(PyTuple_GetItem(args, 0), "site");
 }
 
-// Which module is not there, and why.
+// Says which module of --import could not be imported, and why.
 void SayNotImported(const TraceConfig& config, const char* module) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
@@ -61,7 +62,8 @@ void SayNotImported(const TraceConfig& config, const char* module) {
   PyErr_Clear();
 }
 
-// Functions alone: a free-threaded interpreter's objects have another head.
+// Only by functions: objects of a free-threaded interpreter have another
+// layout.
 void ImportAll(const TraceConfig& config) {
   for (size_t i = 0; i < config.import.size(); ++i) {
     PyObject* const module = PyImport_ImportModule(config.import[i]);
@@ -86,7 +88,8 @@ bool Startup::RunsPackageOfTarget(const PymemrunFrame* frame) const {
   return module_[n] == '.' || module_[n] == '\0';
 }
 
-// Waits for the user's first frame; everything before it is the interpreter's.
+// Whether this is the first event of the user's code. All earlier frames are
+// the interpreter's. The session begins here.
 bool Startup::IsFirst(const PymemrunFrame* frame, EventWhat what) {
   if (what != EventWhat::kCall || !IsModuleCode(frame)) return false;
   const bool in_main = RunsInMain(frame);
@@ -112,7 +115,7 @@ bool Startup::IsFirst(const PymemrunFrame* frame, EventWhat what) {
   return true;
 }
 
-// After the user's module: runpy's frames return, unseen.
+// After the user's module the frames of runpy return; these are not shown.
 bool Startup::IsAfterRunpy(const PymemrunFrame* frame, EventWhat what) {
   if (what == EventWhat::kReturn && frame == runpy_frame_) {
     slot_.Unwatch();
@@ -136,13 +139,15 @@ bool Startup::OnEvent(void* startup, const PymemrunFrame* frame, EventWhat what,
                             : self->IsFirst(frame, what);
 }
 
+// CPython raises "cpython.run_*" right before it runs the user's code (audit
+// events table of the Python documentation).
 void Startup::Audit(const char* event, PyObject* args) {
   if (config_->trace_startup && !begun_ && IsImportOfSite(event, args)) {
     begun_ = true;
     if (begin_()) slot_.ArmAll(CallHooks::hook(log_));
   }
   if (strncmp(event, "cpython.run_", 12) != 0) return;
-  // From here on an audit hook would only tax the program.
+  // From here on an audit hook would only slow the program down.
   PymemrunUnlinkAuditHook(OnAudit);
   ImportAll(*config_);
   if (begun_) return;
@@ -177,7 +182,7 @@ void Startup::Resume(HotState& hot) const {
 int Startup::RootReturned(HotState& hot) {
   root_frame_ = root_code_ = nullptr;
   Resume(hot);
-  // A package around the target has been imported: the target itself follows.
+  // If that was a package around the target, the target itself follows.
   after_runpy_ = root_is_target_;
   WatchSlot();
   return 0;

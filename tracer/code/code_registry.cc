@@ -11,6 +11,7 @@
 namespace pymemrun {
 namespace {
 
+// Size of the filter for types. A collision only costs a needless search.
 constexpr uint32_t kTypeFilterBits = 1u << 14;
 // Longest text looked at by filters and sent in a definition.
 constexpr size_t kMaxText = 16 * 1024;
@@ -19,9 +20,9 @@ uint32_t TypeBit(const void* type) {
   return static_cast<uint32_t>(HashAddress(type) >> 40) & (kTypeFilterBits - 1);
 }
 
-// Whether the definition stands in the static data of an executable or library,
-// where it stays as it is. Others, as pybind11, cffi and ctypes programs make
-// them, can be freed and replaced at the same address with the same
+// Whether the definition is in the static data of an executable or library,
+// where it never changes. Definitions made by pybind11, cffi or ctypes programs
+// can be freed. Another one may then be at the same address, with the same
 // implementation.
 bool IsStatic(const PyMethodDef* method) {
 #if __GLIBC_PREREQ(2, 35)
@@ -36,7 +37,8 @@ bool IsStatic(const PyMethodDef* method) {
 #endif
 }
 
-// What tells the definition from another one at its address; FNV-1a.
+// Hash of what distinguishes this definition from another one at its address:
+// FNV-1a of the name, begun with the implementation.
 uint64_t ContentsOf(const PyMethodDef* method, bool is_static) {
   const uint64_t implementation = AddressOf(method->ml_meth);
   if (is_static) return implementation;
@@ -47,11 +49,12 @@ uint64_t ContentsOf(const PyMethodDef* method, bool is_static) {
   return hash;
 }
 
+// Low bits of the name's address: a cheap second check of a static definition.
 uint16_t NameAddress(const PyMethodDef* method) {
   return static_cast<uint16_t>(reinterpret_cast<uintptr_t>(method->ml_name));
 }
 
-// Whether the definition at the entry's address is the one it was made of.
+// Whether the entry was made of the definition that is at its address now.
 bool StillHolds(const FunctionEntry& entry, const PyMethodDef* method) {
   const bool is_static = (entry.flags & kVerifyContents) == 0;
   return entry.contents == ContentsOf(method, is_static) &&
@@ -63,7 +66,8 @@ Entry& Recent(Entry* entries, uint64_t hash) {
   return entries[RecentSites::Index(hash)];
 }
 
-// threading.Thread.name, as it is set: its own argument and the new name.
+// Whether this is the setter of threading.Thread.name: it has two arguments,
+// the thread and the new name.
 bool RenamesThread(const PyCodeObject* code, const PayloadText& file,
                    const PayloadText& name) {
   constexpr char kFile[] = "/threading.py";
@@ -73,8 +77,8 @@ bool RenamesThread(const PyCodeObject* code, const PayloadText& file,
          strcmp(file.bytes + file.length - kLength, kFile) == 0;
 }
 
-// The deallocators of code objects and types, and the functions that are told
-// about deaths. One per process; children have it, too.
+// The original deallocators of code objects and types, and the registry that
+// must know of deaths. One per process, inherited by forked children.
 struct Deaths {
   CodeRegistry* registry;
   destructor code_dealloc;
@@ -82,6 +86,8 @@ struct Deaths {
 };
 constinit Deaths g_deaths = {};
 
+// The tables forget the object first: after the real deallocator another thread
+// may reuse the address.
 void DeallocateCode(PyObject* code) {
   OwnStack::CodeDied(code);
   if (kTracesCalls) g_deaths.registry->CodeDied(Hot(), code);
@@ -105,6 +111,8 @@ struct CodeRegistry::Tables {
   char text[4][kMaxText];
 };
 
+// Copies a str object as UTF-8, cut to kMaxText - 1 bytes. Each text of a
+// definition has a buffer of its own.
 inline PayloadText CodeRegistry::CopyText(int buffer, PyObject* object) const {
   char* bytes = tables_->text[buffer];
   const size_t needed = PymemrunCopyUtf8(object, bytes, kMaxText - 1);
@@ -120,7 +128,8 @@ inline PyObject* CodeRegistry::ModuleName(const PymemrunFrame* frame) const {
                                  dunder_name_);  // runs no Python code
 }
 
-// The table of `kind` was emptied.
+// The table of `kind` was emptied: all ids are void, and so is what the hot
+// state remembers of them.
 void CodeRegistry::ForgetAll(HotState& hot, ControlKind kind) {
   hot.last_code = nullptr;
   hot.last_function = nullptr;
@@ -130,7 +139,8 @@ void CodeRegistry::ForgetAll(HotState& hot, ControlKind kind) {
   PutForget(hot, kind);
 }
 
-// Sends the definition; returns the entry's flags, or false without room.
+// Sends the definition of a code object and decides its filters. Returns false
+// if the ring has no room.
 inline bool CodeRegistry::DefineCode(HotState& hot, PyCodeObject* code,
                                      const PymemrunFrame* frame, uint32_t id,
                                      uint32_t* flags) {
@@ -179,6 +189,8 @@ inline PayloadText CodeRegistry::FunctionName(const PyCFunctionObject* function,
   return {static_cast<uint32_t>(length), out};
 }
 
+// The same for a C function. `self_type` is the type of the object that it is
+// bound to, or null.
 inline bool CodeRegistry::DefineFunction(HotState& hot,
                                          const PyCFunctionObject* function,
                                          const void* self_type, uint32_t id,
@@ -190,6 +202,7 @@ inline bool CodeRegistry::DefineFunction(HotState& hot,
   return PutStruct(hot, ControlKind::kFunction, id, head, {name, module});
 }
 
+// Stacks are void with the code ids, see StackNodes::Fit().
 inline void CodeRegistry::EmptyCodes(HotState& hot) {
   codes_.Clear();
   memset(tables_->recent.codes, 0, sizeof(tables_->recent.codes));
@@ -207,6 +220,7 @@ inline void CodeRegistry::EmptyFunctions(HotState& hot) {
   ForgetAll(hot, ControlKind::kFunction);
 }
 
+// Erases the entry in the table and in the cache of recent code objects.
 void CodeRegistry::CodeDied(HotState& hot, PyObject* code) {
   if (tables_ == nullptr) return;  // a forked child that is not traced
   stacks_.CodeDied();
@@ -220,6 +234,8 @@ void CodeRegistry::CodeDied(HotState& hot, PyObject* code) {
   codes_.Erase(entry);
 }
 
+// Erasing the functions of a type searches the whole table. The filter avoids
+// that for nearly all types, which have no functions in it.
 void CodeRegistry::TypeDied(PyObject* type) {
   if (tables_ == nullptr) return;  // as above
   const uint32_t bit = TypeBit(type);
@@ -257,6 +273,8 @@ void CodeRegistry::WatchDeaths() {
   if (kTracesCalls) PyType_Type.tp_dealloc = DeallocateType;
 }
 
+// Without room in the ring the object stays undefined, and the next event tries
+// again.
 SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
                               const PymemrunFrame* frame) {
   const auto same = [&](const CodeEntry& e) { return e.code == code; };
@@ -274,7 +292,8 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
     cost_.CodeSeen(code);
     codes_.Insert(entry, made);
   }
-  // The hot path must not know it, but ask here each time.
+  // This code object stays out of the hot path's cache, so each of its events
+  // comes here.
   if ((entry->flags & kRenamesThread) != 0) return {entry->id, entry->flags};
   Recent(tables_->recent.codes, HashAddress(code)) = *entry;
   hot.last_code = code;
@@ -283,6 +302,8 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
   return {entry->id, entry->flags};
 }
 
+// A function is known by its PyMethodDef and the type of its object, as a
+// subclass shares the definition of its base.
 SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const PyMethodDef* method = function->m_ml;
   const void* self_type = SelfType(function->m_self);

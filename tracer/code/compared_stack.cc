@@ -75,7 +75,8 @@ uint32_t ComparedStack::Extend(HotState& hot, uint32_t count) {
   return stack;
 }
 
-// The same for a stack that is too deep for levels: it is cut.
+// The same for a stack that is too deep for levels. It is cut, under the node
+// of deeper frames.
 uint32_t ComparedStack::ExtendDeep(HotState& hot, uint32_t count) {
   depth_ = 0;
   uint32_t left = count - static_cast<uint32_t>(FirstKept(count - 1));
@@ -95,6 +96,7 @@ bool ComparedStack::Create(HotState&) {
   return true;
 }
 
+// Levels hold addresses of instructions, which another code object may get.
 void ComparedStack::CodeDied() {
   if (tables_ == nullptr) return;
   depth_ = 0;

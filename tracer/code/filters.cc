@@ -5,6 +5,7 @@
 namespace pymemrun {
 namespace {
 
+// By fnmatch(3) without FNM_PATHNAME: a star also matches slashes.
 bool MatchesAny(Globs globs, const char* text) {
   for (const char* glob : globs) {
     if (fnmatch(glob, text, 0) == 0) return true;

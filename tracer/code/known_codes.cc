@@ -5,11 +5,13 @@
 namespace pymemrun {
 namespace {
 
+// Open addressing over 65,536 entries of 16 bytes: 1 MiB, touched at the start.
 constexpr uint32_t kEntries = 1u << 16;
 // An entry is within this many places of that given by its hash.
 constexpr uint32_t kReach = 32;
 
-// What `code` is beside an address.
+// Values of Entry::code that are no addresses. An erased entry does not end a
+// search.
 constexpr uintptr_t kEmpty = 0;
 constexpr uintptr_t kErased = 1;
 constexpr uintptr_t kTaken = 2;  // being filled
@@ -31,6 +33,7 @@ void KnownCodes::Forget() {
   last_id_.store(0, std::memory_order_relaxed);
 }
 
+// Acquire: pairs with the release in Add(), so the id is valid.
 uint32_t KnownCodes::Find(const void* code) const {
   const auto address = reinterpret_cast<uintptr_t>(code);
   for (uint32_t step = 0; step < kReach; ++step) {
@@ -46,6 +49,8 @@ uint32_t KnownCodes::NewId() {
   return last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+// Claims an entry by compare-and-swap, then fills it. A signal handler that
+// interrupts this may add the same object too.
 void KnownCodes::Add(const void* code, uint32_t id) {
   const auto address = reinterpret_cast<uintptr_t>(code);
   for (uint32_t step = 0; step < kReach; ++step) {

@@ -15,7 +15,9 @@ constexpr uint32_t kLevelBits = 13;
 // kStackBlock below. In that lower block only the ids for the cut of the next
 // block can be known.
 constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
+// The id of a stack that is not known, see kMaxWalked.
 constexpr uint32_t kUnknown = ~0u;
+// Bits of Tables::walked that hold an Awaited: frames are aligned.
 constexpr uintptr_t kAwaited = 3;
 
 }  // namespace
@@ -62,6 +64,8 @@ struct MarkedStack::Walk {
   uint32_t count;
 };
 
+// Whether the level is that of this frame, and its mark is still there and
+// valid.
 inline bool MarkedStack::Stands(const Walk& walk, const Level& level,
                                 const PymemrunFrame* frame,
                                 Awaited awaited) const {
@@ -226,6 +230,8 @@ void MarkedStack::CodeDied() {
   if (tables_ != nullptr) tables_->recent.Clear();
 }
 
+// A generator that raises puts no result above the stack of the frame that
+// waits for it. So the mark of that frame stays, and its level is removed here.
 void MarkedStack::Unwinds(const PymemrunFrame* frame) {
   if (tables_ == nullptr || AwaitedBelow(frame) != Awaited::kGenerator) return;
   const PymemrunFrame* const waits = PymemrunFramePrevious(frame);
@@ -233,6 +239,8 @@ void MarkedStack::Unwinds(const PymemrunFrame* frame) {
   if (level.frame == waits) level.frame = nullptr;
 }
 
+// The frame's mark is valid, so at most its instruction differs from the last
+// request.
 uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
   Level& level = LevelFor(top);
   ++frames_seen_;
@@ -246,6 +254,8 @@ uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
   return level.stack;
 }
 
+// Follows, then gives ids to new frames. If the tables of ids are full or void,
+// forgets all of them and tries again.
 uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
                            Event event) {
   ForgetLast(hot);

@@ -9,7 +9,7 @@
 namespace pymemrun {
 namespace {
 
-// Reached from signal handlers.
+// State that signal handlers use: only atomics, and a lock-free table.
 struct Own {
   std::atomic<bool> allowed{false};
   KnownCodes codes;  // that the side ring has defined
@@ -19,15 +19,16 @@ constinit Own g_own;
 // Longest text sent in a definition.
 constexpr size_t kMaxText = 16 * 1024;
 
+// Whether there is a code object at this address; reading never faults.
 bool IsCode(const PyCodeObject* code) {
   PyObject head;
   return ReadSafely(code, &head, sizeof(head)) &&
          Py_TYPE(&head) == &PyCode_Type;
 }
 
-// Whether the frame and its code object can be read. Those on the thread's
-// frame stack can; another one is a generator's, or what an interrupted call
-// has left half done.
+// Whether the frame and its code object can be read. Frames in the used part of
+// the thread's frame stack can. Others belong to generators, or to a call that
+// was interrupted halfway.
 bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame,
                 ReadablePages* readable) {
   if (PymemrunIsOnFrameStack(tstate, frame) != 0) return true;
@@ -46,9 +47,8 @@ bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame,
 template <typename Visit>
 bool EachFrame(PyThreadState* tstate, ReadablePages* readable, Visit visit) {
   const PymemrunFrame* frame = PymemrunInnermostFrame(tstate);
-  // From 3.12 on a call that makes a generator gives its frame back, with the
-  // memory that it may have been the last in, before it is no more the current
-  // one.
+  // From 3.12 on a call that makes a generator frees its frame while it is
+  // still the current one. Its memory may be gone with it.
   if (frame != nullptr && !IsReadable(tstate, frame, readable)) return false;
   for (; frame != nullptr; frame = PymemrunFramePrevious(frame)) {
     if (PymemrunFrameIsC(frame)) continue;
@@ -58,12 +58,15 @@ bool EachFrame(PyThreadState* tstate, ReadablePages* readable, Visit visit) {
   return true;
 }
 
+// Length of the text in UTF-8, cut to kMaxText.
 size_t TextBytes(PyObject* text) {
   char none;
   const size_t bytes = PymemrunCopyUtf8(text, &none, 0);
   return bytes < kMaxText ? bytes : kMaxText;
 }
 
+// Appends length and text by a small buffer: this also runs in signal handlers,
+// which must not allocate.
 void AppendText(PyObject* text, size_t bytes, SideItem* item) {
   const uint32_t length = static_cast<uint32_t>(bytes);
   item->Append(&length, sizeof(length));
@@ -78,7 +81,8 @@ void AppendText(PyObject* text, size_t bytes, SideItem* item) {
   }
 }
 
-// Sends the definition and remembers it; its id, or 0 without room.
+// Sends the definition of a code object and remembers its id. Returns 0 if the
+// ring has no room. A line table that does not fit is left out.
 uint32_t Define(PyCodeObject* code) {
   PymemrunCodeFacts facts;
   PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(code), &facts);
@@ -94,7 +98,8 @@ uint32_t Define(PyCodeObject* code) {
   if (!item.ok()) return 0;
   const uint32_t id = g_own.codes.NewId();
   item.Fill(SideCode{{}, id, total});
-  // Nothing of the side ring asks where a call begins.
+  // No taker of the side ring asks for the start of calls, so start_position is
+  // left at its default.
   const CodePayload payload = {facts.first_line, facts.line_table_kind};
   item.Append(&payload, sizeof(payload));
   for (int i = 0; i < 4; ++i) AppendText(texts[i], bytes[i], &item);
@@ -111,7 +116,8 @@ SideFrame FrameOf(const PymemrunFrame* frame) {
           PymemrunFramePosition(frame)};
 }
 
-// The calling thread's, or null; never the GIL holder's.
+// The state of the calling thread, or null. The GIL's holder may be another
+// thread.
 PyThreadState* OwnThreadState() {
   if (!g_own.allowed.load(std::memory_order_relaxed) ||
       Py_IsInitialized() == 0) {
@@ -156,6 +162,8 @@ uint32_t OwnStack::IdOf(const void* code) {
   return Define(static_cast<PyCodeObject*>(const_cast<void*>(code)));
 }
 
+// First pass over the frames: counts them and defines their code objects.
+// PutInto() makes the second pass, when the size of the item is known.
 OwnStack::OwnStack() {
   PyThreadState* tstate = OwnThreadState();
   if (tstate == nullptr) {

@@ -6,6 +6,8 @@
 
 namespace pymemrun {
 
+// The stack is read before the item is reserved. Defining its code objects
+// takes items of its own, which must come before this one.
 bool PutCellWithStack(const SideHead& head, const void* caller) {
   const int saved_errno = errno;
   OwnStack stack;

@@ -4,7 +4,8 @@
 #include "tracer/ring/event_ring.h"
 
 namespace pymemrun {
-// Returns the node's id, or 0 without room in the ring.
+// Returns the id of the node, and defines it if it is new. Returns 0 if the
+// ring has no room.
 inline uint32_t StackNodes::Intern(HotState& hot, Node node) {
   const auto same = [&](const Node& n) {
     return n.parent == node.parent && n.code == node.code &&
@@ -28,6 +29,8 @@ bool StackNodes::Create() {
   return true;
 }
 
+// Nodes refer to ids of code objects, so they are void when those were
+// forgotten.
 bool StackNodes::Fit(uint32_t nodes) const {
   return nodes_.used() + nodes < nodes_.kMaxUsed &&
          code_generation_ == codes_.generation();
@@ -41,6 +44,8 @@ void StackNodes::Forget(HotState& hot) {
   PutForget(hot, ControlKind::kStackDef);
 }
 
+// Looking up the code object may empty its table, which voids `parent` too.
+// Then the result is 0.
 uint32_t StackNodes::Child(HotState& hot, uint32_t parent,
                            const PymemrunFrame* frame) {
   const SiteId site = codes_.CodeOf(hot, PymemrunFrameCode(frame), frame);

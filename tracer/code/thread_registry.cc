@@ -20,6 +20,7 @@ constinit thread_local uint64_t t_defined = 0;
 
 constexpr size_t kMaxName = 1024;
 
+// FNV-1a.
 uint64_t HashOf(const char* name, size_t length) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i < length; ++i) {
@@ -30,9 +31,9 @@ uint64_t HashOf(const char* name, size_t length) {
 
 }  // namespace
 
-// A Thread object's `_name`, if it is its own: what its class defines under
-// that name may be a descriptor, and no Python code of the program's may run
-// here. 0 where it has none. Keeps no error.
+// Copies the `_name` attribute of a Thread object, if it is in the object
+// itself. If its class defines that name, it may be a descriptor, and no Python
+// code may run here. Returns 0 without a name. Leaves no exception set.
 inline size_t ThreadRegistry::NameOf(PyObject* thread, char* buffer) const {
   if (keys_.name == nullptr ||
       _PyType_Lookup(Py_TYPE(thread), keys_.name) != nullptr) {
@@ -45,8 +46,9 @@ inline size_t ThreadRegistry::NameOf(PyObject* thread, char* buffer) const {
   return length < kMaxName ? length : kMaxName;
 }
 
-// The name of the thread that `frame` begins, when it is threading.Thread's own
-// first method; 0 otherwise.
+// The name of the thread that `frame` belongs to, from
+// threading.Thread._bootstrap, whose first local variable is the Thread object.
+// Returns 0 if that method is not on the stack.
 inline size_t ThreadRegistry::NameFromBootstrap(const PymemrunFrame* frame,
                                                 char* buffer) const {
   for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
@@ -67,8 +69,8 @@ inline size_t ThreadRegistry::NameFromBootstrap(const PymemrunFrame* frame,
   return 0;
 }
 
-// The Thread object of the calling thread in threading's own table, borrowed,
-// or null.
+// The Thread object of the calling thread in threading._active, borrowed, or
+// null. Linear in the number of threads.
 inline PyObject* ThreadRegistry::FindThread() const {
   if (keys_.threading == nullptr) return nullptr;
   PyObject* module =
@@ -89,9 +91,9 @@ inline PyObject* ThreadRegistry::FindThread() const {
   return nullptr;
 }
 
-// Puts the calling thread's name now, by its Thread object, in `buffer`.
-// Returns its length; 0: no name. Names that `threading` made up for threads it
-// did not start do not count.
+// Copies the present name of the calling thread to `buffer`. Returns its
+// length; 0: no name. Names that `threading` invented for threads which it did
+// not start do not count.
 inline size_t ThreadRegistry::NameNow(char* buffer) const {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
@@ -105,15 +107,15 @@ inline size_t ThreadRegistry::NameNow(char* buffer) const {
   return length;
 }
 
-// Gives the calling thread a new id, under which it is known by that name.
+// Defines the calling thread under a new id and this name.
 void ThreadRegistry::Send(HotState& hot, const char* name, size_t length) {
   const uint64_t native_id = static_cast<uint64_t>(syscall(SYS_gettid));
   t_passes = filters_.PassesThread(name);
   t_name_hash = HashOf(name, length);
   t_defined = TimeStamp(hot.time_is_tsc);
   const ThreadPayload payload = {native_id, t_defined, t_thread_id, 0};
-  // Without room the rows of the thread stand under an id that the collector
-  // names by itself.
+  // If the ring has no room, the collector gives the rows under this id a name
+  // of its own.
   t_thread_id = ++last_id_;
   PutStruct(hot, ControlKind::kThreadDef, t_thread_id, payload,
             {{static_cast<uint32_t>(length), name}});
@@ -153,14 +155,15 @@ void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {
   Send(hot, name, length);
 }
 
+// The wait until the next look grows with the time since the last definition,
+// up to 1 ms.
 void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
   const uint64_t late = (stamp - t_defined) / 8;
   const uint64_t most = hot.staleness * 20;  // 1 ms
   t_looked = stamp;
   t_look_after = late < most ? late : most;
-  // When the interpreter ends its modules go. A subinterpreter has a
-  // `threading` of its own, and while it is made or taken down no modules at
-  // all.
+  // The interpreter removes its modules when it ends. A subinterpreter has a
+  // `threading` of its own, and has no modules while it is made or ended.
   PyThreadState* tstate = PymemrunGilHolder();
   if (tstate == nullptr || PymemrunIsFinalizing() != 0 ||
       tstate->interp != PyInterpreterState_Main()) {

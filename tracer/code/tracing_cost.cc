@@ -23,6 +23,8 @@ void TracingCost::CodeDied(PyCodeObject* code) {
 
 void TracingCost::CodesForgotten() { line_array_bytes_ = 0; }
 
+// Walks from the innermost frame outwards, and stops at the frame that the last
+// walk began with. So a growing recursion costs a few frames for each look.
 void TracingCost::FramesAt(const PymemrunFrame* frame) {
   uint64_t frame_bytes = 0, bound_bytes = 0;
   bool calls_c = true;  // the innermost frame may: its event may be a C call's

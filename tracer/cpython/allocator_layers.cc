@@ -16,10 +16,11 @@ void pymemrun_real_PyMem_SetAllocator(PyMemAllocatorDomain domain,
 namespace pymemrun {
 namespace {
 
-// Where the lowest of our layers keeps what is below it, by domain.
+// For each domain, where the lowest layer of the tracer keeps the allocator
+// below it.
 PyMemAllocatorEx* g_below[3];
 
-// What our layers have for their context, so that they are known.
+// The context of all layers of the tracer, by which they are recognised.
 char g_mark;
 
 bool IsOurs(const PyMemAllocatorEx& allocator) {
@@ -50,7 +51,7 @@ void AllocatorLayers::Put(PyMemAllocatorDomain domain, PyMemAllocatorEx ours,
 #ifdef PYMEMRUN_STATIC_PYTHON
 namespace {
 
-// What the program is to see in the place of `there`; null: itself.
+// The allocator that the program sees instead of `there`; null: `there` itself.
 PyMemAllocatorEx* BelowOurs(PyMemAllocatorDomain domain,
                             const PyMemAllocatorEx& there) {
   return IsOurs(there) ? g_below[domain] : nullptr;
@@ -72,8 +73,8 @@ void PyMem_GetAllocator(PyMemAllocatorDomain domain,
   if (below != nullptr) *allocator = *below;
 }
 
-// CPython itself puts back what it took out for a moment without coming through
-// here, which may be ours.
+// CPython itself restores an allocator that it replaced for a moment. That may
+// be a layer of the tracer, so it is set as it is.
 void PyMem_SetAllocator(PyMemAllocatorDomain domain,
                         PyMemAllocatorEx* allocator) {
   using namespace pymemrun;  // NOLINT: C's own names

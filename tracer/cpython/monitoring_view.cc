@@ -8,8 +8,8 @@ namespace {
 
 PyCFunction g_all_events = nullptr;
 
-// The dict without the interpreter's tool for profilers; null with an
-// exception set. Steals `events`.
+// The dict without the bit of the interpreter's tool for profilers. Returns
+// null with an exception set. Steals `events`.
 PyObject* WithoutOurs(PyObject* events) {
   PyObject* shown = PyDict_New();
   PyObject *name, *tools;
@@ -27,7 +27,8 @@ PyObject* WithoutOurs(PyObject* events) {
   return shown;
 }
 
-// sys.monitoring._all_events(): which tools want which events.
+// Replaces sys.monitoring._all_events(), which says which tools want which
+// events.
 PyObject* AllEvents(PyObject* self, PyObject* unused) {
   PyObject* events = g_all_events(self, unused);
   const bool only_ours =

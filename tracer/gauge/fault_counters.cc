@@ -12,11 +12,14 @@
 namespace pymemrun {
 namespace {
 
-// The first page of a ring, and one for data.
+// A perf ring: the page with its head, and one page of data.
 constexpr size_t kRingPages = 2;
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
+// A counter of the page faults of this thread and those that it starts. The
+// count is read from the ring's head, which each fault advances by a bare
+// header, see perf_event_open(2).
 int OpenOne(int cpu, bool user_only) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof(attr));
@@ -36,8 +39,8 @@ int OpenOne(int cpu, bool user_only) {
       syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// Maps one CPU's counter read-only, so that the kernel overwrites the data page
-// for ever instead of stopping when it is full.
+// Maps the counter of one CPU. Read-only: then the kernel overwrites the data
+// page for ever instead of stopping when it is full.
 bool MapOne(int cpu, FaultCounters* counters, const char** what) {
   *what = "perf_event_open";
   const int fd = OpenOne(cpu, counters->user_only);
@@ -58,6 +61,8 @@ bool MapOne(int cpu, FaultCounters* counters, const char** what) {
   return true;
 }
 
+// All rings are in one reserved range, so that AreCounters() is two
+// comparisons.
 bool MapAll(int cpus, FaultCounters* counters, const char** what) {
   const size_t bytes = static_cast<size_t>(cpus) * kRingPages * PageBytes();
   *what = "address space";
@@ -88,6 +93,7 @@ bool Probe(FaultCounters* counters) {
   return probe >= 0;
 }
 
+// The advice for the reason that a user can remove.
 const char* WayOut(bool probed, int error) {
   if (error != EACCES && error != EPERM) return "";
   return probed ? "; a larger kernel.perf_event_mlock_kb enables faults"
@@ -129,6 +135,7 @@ bool OpenFaultCounters(FaultCounters* counters, char* reason, size_t size) {
   return false;
 }
 
+// Takes a page fault and looks whether a counter has moved.
 bool FaultCountersWork(const FaultCounters& counters, char* reason,
                        size_t size) {
   const size_t page = PageBytes();

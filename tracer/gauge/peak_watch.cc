@@ -5,18 +5,23 @@
 namespace pymemrun {
 namespace {
 
-// A rise between two events is worth a record from 64 KiB on: a page more or
-// less is what reading at slightly different times makes.
+// A rise between two events is recorded from 64 KiB on. Smaller ones come from
+// reading RSS and its maximum at slightly different times.
 constexpr uint64_t kPeakPages = 16;
-// As much may getrusage's maximum differ from VmHWM where both are the same.
+// The maximum of getrusage and VmHWM may differ by this much and still be the
+// same.
 constexpr uint64_t kSamePages = 64;
 
 }  // namespace
 
+// ru_maxrss of getrusage(2) survives an exec, VmHWM does not. A clear
+// difference shows that it is an earlier program's.
 void PeakWatch::Start(uint64_t maxrss_pages, uint64_t hwm_pages) {
   inherited_pages_ = maxrss_pages > hwm_pages + kSamePages ? maxrss_pages : 0;
 }
 
+// If every fault is counted, the peak came after the previous event; otherwise
+// after the last look.
 PeakFinding PeakWatch::Check(uint64_t maxrss_pages, uint64_t seen_pages,
                              bool every_fault, uint64_t number, uint64_t stamp,
                              uint64_t pause) {

@@ -63,6 +63,7 @@ ptrdiff_t CpuOffset() {
          static_cast<ptrdiff_t>(offsetof(rseq, cpu_id));
 }
 
+// Points all heads to a word that never moves, so the hot path needs no test.
 void UseNoHeads(HotState& hot) {
   hot.cpu_offset = 0;
   hot.head_count = 0;
@@ -105,6 +106,8 @@ inline RssGauge::Moved RssGauge::TakeSigns(HotState& hot) const {
   return moved;
 }
 
+// With few CPUs the hot path reads all heads, otherwise the one of the current
+// CPU.
 void RssGauge::UseHeads(HotState& hot) const {
   const FaultCounters& c = counters_;
   hot.heads[0] = hot.heads[1] = hot.own_head = &kNoHead;
@@ -235,18 +238,19 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted) {
   }
   UseHeads(hot);
   estimate_.Start(step_pages_, counters_.count);
-  // Where libc keeps the break; read as a word, it costs a load.
+  // The variable in which libc keeps the break.
   void* const* curbrk =
       static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
   hot.brk_word = curbrk != nullptr ? curbrk : &no_break_;
-  // Reached by dlsym: a direct reference would copy it into the executable and
-  // export it from there.
+  // By dlsym: a direct reference would make a copy of it in the executable.
   single_threaded_ =
       static_cast<const char*>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
   peaks_.Start(GetUsage().maxrss_pages, Statm::ReadHwmPages());
   return true;
 }
 
+// Called when a sign has moved or the deadline has passed. Returns the change
+// of RSS in pages.
 int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
                          GaugeFindings* found) {
   const int saved_errno = errno;

@@ -28,6 +28,7 @@ uint64_t Nanoseconds(const HotState& hot, uint64_t ticks) {
 
 }  // namespace
 
+// Notes by how much, and for how long, the gauge was behind statm.
 void RssVerifier::Compare(HotState& hot, uint64_t stamp, uint32_t pages) {
   ControlPage* page = hot.page;
   Count(&page->verified_events);
@@ -45,6 +46,8 @@ void RssVerifier::Compare(HotState& hot, uint64_t stamp, uint32_t pages) {
   }
 }
 
+// Its own time is added to the deadlines, so checking does not make the gauge
+// look stale.
 void RssVerifier::Check(HotState& hot, uint64_t stamp) {
   const int saved_errno = errno;
   const uint64_t begin = TimeStamp(hot.time_is_tsc);

@@ -11,14 +11,15 @@
 namespace pymemrun {
 namespace {
 
-// A thread that has used no more between letting go and wanting the GIL again
-// did nothing else.
+// Most CPU time between releasing the GIL and wanting it again in which a
+// thread does nothing else.
 constexpr uint64_t kStraightUs = 50;
 
 struct Used {
   uint64_t cpu_us;
   int64_t blocked;
 };
+// CPU time and voluntary context switches of the calling thread.
 Used UsedByThread() {
   const int saved_errno = errno;
   rusage usage = {};
@@ -31,10 +32,10 @@ Used UsedByThread() {
   return {micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_nvcsw};
 }
 
-// hot.staleness is so long.
+// The time that hot.staleness has in units of stamps.
 constexpr uint64_t kStaleNs = 50000;
 
-// The event with that number, or null where it is no more.
+// The event with that number, or null if the history has overwritten it.
 const RawEvent* EventOf(const HotState& hot, uint64_t number) {
   const RawEvent& event = hot.history[number & hot.history_mask];
   return event.number == number ? &event : nullptr;
@@ -44,10 +45,9 @@ EventWhat WhatOf(const RawEvent& event) {
   return static_cast<EventWhat>(event.what_and_code >> kWhatShift);
 }
 
-// The event ring's id of the C function that this thread has run for most of
-// the time since `since`: the last event of all was its call, or its return and
-// its call the one before. 0 where it is not known, or Python code ran. GIL
-// held.
+// Id of the C function that this thread ran for most of the time since `since`.
+// It is known if the last event of all was its call, or its return right after
+// its call. 0: not known, or Python code ran. REQUIRES: the GIL.
 uint32_t LastCFunction(uint64_t since, uint64_t now) {
   const HotState& hot = Hot();
   if (hot.page == nullptr || hot.history == nullptr) return 0;
@@ -92,6 +92,7 @@ void GilHooks::Begin(uint64_t gil, bool in_force) {
   if (in_force) TakenSlow(page, hold, TimeStamp(Hot().time_is_tsc));
 }
 
+// The collector learns the last state of the GIL that this entry had before.
 void GilHooks::Add(uint32_t place, uint64_t gil) {
   ControlPage* const page = SideRing::page();
   // Before Begin(), and in a child until then.
@@ -109,6 +110,7 @@ void GilHooks::Add(uint32_t place, uint64_t gil) {
   Set(hold.gil, gil);
 }
 
+// The page differs in a forked child, which inherits t_gil.
 void GilHooks::Know(const ControlPage* page) {
   if (t_gil.page == page) return;
   t_gil = {};
@@ -123,10 +125,10 @@ void GilHooks::NoteLettingGo(uint64_t now) {
   t_gil.blocked = used.blocked;
 }
 
-// A thread that is made to let go wants the GIL at once, but may be put to rest
-// before it can say so: the one that it wakes takes its processor. So a thread
-// that neither blocked nor worked since it let go has been kept from then on.
-// For how long; 0: it has not.
+// A thread that has to give up the GIL wants it back at once. But the thread
+// that it wakes may take its CPU before it can report that. So a thread that
+// neither blocked nor worked since then has been prevented from running.
+// Returns for how long; 0: it has not.
 uint64_t GilHooks::KeptFor(uint64_t now) {
   const uint64_t let_go = t_gil.let_go;
   if (let_go == 0) return 0;
@@ -140,7 +142,8 @@ uint64_t GilHooks::KeptFor(uint64_t now) {
 void GilHooks::Put(GilNote note, uint64_t stamp, uint64_t kept,
                    const GilHold& hold) {
   const int saved_errno = errno;
-  // They come without the mutex, and must not look at the account.
+  // These two notes come without the mutex of the GIL, so the account may
+  // change at any time.
   const bool alone = note == GilNote::kGivingWay || note == GilNote::kGaveWay;
   SideItem item(SideKind::kGil, 0);
   if (item.ok()) {
@@ -169,6 +172,8 @@ void GilHooks::PutStack(GilRole role, uint64_t stamp, const GilHold& hold) {
                                 : 0});
 }
 
+// The item carries the account of the last holder, so it is written before the
+// account begins anew.
 void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   // Before Begin(), and in a child until then.
   if (Get(hold.gil) == 0) return;
@@ -187,7 +192,7 @@ void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   }
 }
 
-// Others wait, or this thread was not seen taking the GIL.
+// Other threads wait, or this thread was not seen taking the GIL.
 void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   if (Get(hold.gil) == 0) return;
   Know(page);
@@ -199,6 +204,7 @@ void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   Set(hold.kept_since, now);
 }
 
+// The first waiter starts the time for which the holder keeps others waiting.
 void GilHooks::WaitsSlow(uint32_t place) {
   ControlPage* const page = SideRing::page();
   if (page == nullptr || Get(page->gils[place].gil) == 0) return;

@@ -10,7 +10,7 @@
 
 namespace pymemrun {
 
-// A thread that waits.
+// A thread that waits at a semaphore.
 struct Waiter {
   std::atomic<uintptr_t> semaphore;  // 0: free; 1: being filled
   std::atomic<uint64_t> since;
@@ -23,7 +23,8 @@ constexpr uint32_t kPlaces = 512;  // 2^9
 constexpr uint32_t kTries = 8;
 constinit Waiter g_waiters[kPlaces] = {};
 
-// Stacks of threads begin alike, so that the low bits say little.
+// Semaphores are on the stacks of their threads, whose addresses have equal low
+// bits. So the hash takes the high bits of a product.
 Waiter& PlaceFor(uintptr_t semaphore, uint32_t tries) {
   const uint64_t mixed = semaphore * 0x9E3779B97F4A7C15u;
   return g_waiters[(static_cast<uint32_t>(mixed >> 55) + tries) % kPlaces];
@@ -33,6 +34,8 @@ uintptr_t AddressOf(const void* semaphore) {
   return reinterpret_cast<uintptr_t>(semaphore);
 }
 
+// Claims a place by compare-and-swap. The release publishes the other fields to
+// Wakes().
 Waiter* Enter(const void* semaphore, uint64_t now) {
   for (uint32_t tries = 0; tries < kTries; ++tries) {
     Waiter& place = PlaceFor(AddressOf(semaphore), tries);
@@ -107,6 +110,7 @@ LockWaits::Wait::~Wait() {
   errno = saved_errno;
 }
 
+// Called before the semaphore is posted, so the waiter is still in its place.
 void LockWaits::Wakes(const void* semaphore) {
   for (uint32_t tries = 0; tries < kTries; ++tries) {
     Waiter& place = PlaceFor(AddressOf(semaphore), tries);

@@ -19,7 +19,7 @@ constexpr uint32_t kObj = static_cast<uint32_t>(AllocatorKind::kObj);
 constexpr uint32_t kMem = static_cast<uint32_t>(AllocatorKind::kMem);
 constexpr uint32_t kRaw = static_cast<uint32_t>(AllocatorKind::kRaw);
 
-// What the hooks themselves know.
+// State of the hooks.
 struct Hooks {
   PyMemAllocatorEx next[3] = {};  // the allocators below, by AllocatorKind
   size_t small = 0;               // sizes up to here never reach the raw domain
@@ -27,12 +27,11 @@ struct Hooks {
 };
 constinit Hooks g_hooks;
 
-// Whether the obj and mem hooks may forward without saying that they are at
-// work. 0 is not.
+// Whether pymalloc itself serves this size, so no hook below is called. Not for
+// 0.
 inline bool StaysSmall(size_t size) { return size - 1 < g_hooks.small; }
 
-// What the raw domain is asked when a request for `size` falls through to it:
-// by pymalloc the same.
+// The size with which pymalloc passes such a request on to the raw domain.
 inline size_t Asked(size_t size) {
   return g_hooks.small != 0 ? size : kAnySize;
 }
@@ -44,10 +43,9 @@ inline bool IsCounted(size_t size) {
          (D != kRaw || t_heap_request == kAnySize || t_heap_request == size);
 }
 
-// The same of a free: a hook above is about to free that block. Tools' hooks
-// may free other blocks for their own books. Looking up a thread's name in a
-// hook may free any object: the interpreter's cache of attributes forgets a
-// name.
+// The same for frees: a hook above is about to free that very block. Hooks of
+// other tools may free blocks of their own. So may a look at a thread's name:
+// the interpreter's cache of attributes then drops a name.
 inline size_t Freed(const void* block) {
   return Asked(reinterpret_cast<size_t>(block));
 }
@@ -162,8 +160,8 @@ struct Sampled {
 
 // --- all ---
 
-// The thread state to log for through the event ring; null: the caller has no
-// GIL.
+// The thread state by which to log through the event ring. Null: no GIL is
+// held.
 template <uint32_t D>
 inline PyThreadState* RingThread() {
   if (kFreeThreaded) return nullptr;
@@ -190,11 +188,11 @@ inline void LogAllocated(void* block, size_t size) {
   }
 }
 
-// What the raw domain gave to the thread last.
+// The last block that the raw domain gave to this thread.
 constinit thread_local const void* t_last_raw = nullptr;
 
-// Where pymalloc got no more memory, a small request has fallen through to the
-// raw domain all the same, which has counted it.
+// If pymalloc gets no memory, even a small request falls through to the raw
+// domain, whose hook has counted it. Frees that block in the log.
 [[gnu::noinline, gnu::cold]] void TakeFromRaw(const void* block) {
   if (block == nullptr) return;
   t_last_raw = nullptr;
@@ -336,8 +334,8 @@ bool AreUppermost() {
                                         IsUppermost<kRaw>(PYMEM_DOMAIN_RAW));
 }
 
-// Live blocks that are sampled: one in `mean_bytes` of the heap. Adapted rates
-// see to it that half of the table is enough.
+// Places for live sampled blocks: about heap size / mean_bytes are needed.
+// Adapted rates keep the table half empty.
 uint32_t Capacity(const HeapRatesConfig& rates) {
   constexpr uint64_t kFew = 64 * 1024;
   if (rates.adapt) return 1u << 18;

@@ -10,9 +10,9 @@ namespace pymemrun {
 
 namespace {
 
-// A heap event and what may come before it: thread, clock, size.
+// An event and the state before it: thread, clock, size.
 constexpr uint32_t kMaxSlots = 4;
-// The time is stated after this many events, and for each large block.
+// The time is written with every 16th event, and for blocks larger than kLarge.
 constexpr uint32_t kClockEvents = 16;
 constexpr size_t kLarge = 512;
 // The free of a block of at least this size also states its time, because RSS
@@ -20,8 +20,8 @@ constexpr size_t kLarge = 512;
 constexpr size_t kLargeFree = size_t{64} << 10;
 constexpr uintptr_t kMappedOffset = 16, kPageBytes = 4096;
 
-// The thread has no id yet. It gets one with its name, which its first frame
-// has; earlier events belong to no thread.
+// The thread has no id yet. Its first frame has the Thread object with its
+// name, so events before that frame belong to no thread.
 [[gnu::noinline, gnu::cold]] void DefineThread(HotState& hot) {
   const PymemrunFrame* frame = PymemrunTopFrame(PymemrunGilHolder());
   if (frame == nullptr && NativeThreadId() != hot.page->traced_pid) return;
@@ -29,13 +29,15 @@ constexpr uintptr_t kMappedOffset = 16, kPageBytes = 4096;
   hot.parts.threads->Define(hot, frame);
 }
 
+// Under the GIL there is one writer, so load and store are enough.
 [[gnu::noinline, gnu::cold]] void Lost(HotState& hot) {
   hot.page->heap_dropped.store(
       hot.page->heap_dropped.load(std::memory_order_relaxed) + 1,
       std::memory_order_relaxed);
 }
 
-// Whether there is room for an event of a thread that has its id.
+// Whether the ring has room for an event and its state. Defines the thread
+// first if it has no id.
 inline bool IsReady(HotState& hot) {
   if (__builtin_expect(t_thread_id == 0, 0)) DefineThread(hot);
   if (__builtin_expect(hot.head + kMaxSlots <= hot.limit, 1)) return true;
@@ -45,7 +47,7 @@ inline bool IsReady(HotState& hot) {
   return false;
 }
 
-// The rows from here on are this thread's.
+// Says that the slots from here on are of this thread.
 [[gnu::noinline]] uint64_t PutThread(HotState& hot, uint64_t at) {
   PutControl(hot, at, ControlKind::kThread, t_thread_id, 0, 0);
   hot.row_thread = t_thread_id;
@@ -54,18 +56,21 @@ inline bool IsReady(HotState& hot) {
   return at + 1;
 }
 
+// Writes the full time stamp. Names of threads are looked at no more often than
+// that.
 uint64_t PutClock(HotState& hot, uint64_t at) {
   const uint64_t stamp = TimeStamp(hot.time_is_tsc);
   PutControl(hot, at, ControlKind::kClock, static_cast<uint32_t>(stamp),
              static_cast<uint32_t>(stamp >> 32), 0);
   hot.row_tsc = stamp;
   hot.heap_since_clock = 0;
-  // The room that is reserved is not for a definition.
+  // A new name is a definition, which does not fit into the reserved slots. So
+  // the next event looks at it.
   if (ThreadRegistry::IsNameOld(stamp)) ForceSlowPath(hot);
   return at + 1;
 }
 
-// What must stand before the event. REQUIRES: there is room.
+// Writes the state that must precede the event. REQUIRES: IsReady().
 inline uint64_t PutState(HotState& hot, bool clock) {
   uint64_t at = hot.head;
   if (__builtin_expect(t_thread_id != hot.row_thread, 0)) {
@@ -84,10 +89,10 @@ inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
   Publish(hot, at + 1);
 }
 
-// The word before a block of glibc has its size; glibc is about to read it,
-// too. Such a block is below the break, or has its own mapping: whole pages,
-// from glibc 2.43 on without those words, and the flag for that. Other blocks
-// may be at the same offset in a page.
+// Whether the block has at least kLargeFree bytes. glibc keeps the size in the
+// word before a block, and is about to read it itself. Only an address below
+// the break, or at the offset of a block with its own mapping, is surely
+// glibc's. From glibc 2.43 on such a mapping has its size without the head.
 inline bool IsLargeFree(const HotState& hot, const void* address) {
   constexpr size_t kMapped = 2;
   const auto bits = reinterpret_cast<uintptr_t>(address);
@@ -112,7 +117,8 @@ inline void PutFree(HotState& hot, const void* address, uint32_t flags) {
            flags);
 }
 
-// Where in the event ring the caller is.
+// The next slot of the event ring, see HeapSlot. Acquire: pairs with the
+// release of the producer.
 uint64_t RingPosition() {
   const ControlPage* page = SideRing::page();
   return page != nullptr ? page->head.load(std::memory_order_acquire) : 0;
@@ -129,6 +135,7 @@ void FillFree(SideItem* item, const void* address, uint64_t position) {
 
 }  // namespace
 
+// The stack comes first: its definitions need room in the ring, too.
 void HeapLog::Allocated(HotState& hot, PyThreadState* tstate,
                         const HeapBlock& block) {
   const uint32_t stack =
@@ -165,6 +172,8 @@ void HeapLog::Kept(HotState& hot, const void* address) {
 
 void HeapLog::StateClock(HotState& hot) { hot.heap_since_clock = kClockEvents; }
 
+// Called after the allocation, so the ring position is at or behind that of an
+// earlier free of this address.
 bool HeapAside::Allocated(const HeapBlock& block) {
   SideHeapEvent event;
   event.kind = SideKind::kAlloc;
@@ -207,6 +216,7 @@ void HeapAsideFree::Freed() {
   if (place_.ok()) place_.Commit();
 }
 
+// The call failed: the reserved item becomes one that carries nothing.
 HeapAsideFree::~HeapAsideFree() {
   if (!place_.ok() || done_) return;
   place_.head().kind = SideKind::kNothing;

@@ -7,7 +7,7 @@
 namespace pymemrun {
 namespace {
 
-// What the kernel makes of a length. While tracing.
+// Rounds up as the kernel does. REQUIRES: tracing.
 size_t WholePages(size_t bytes) {
   const size_t page = Hot().page_bytes;
   return (bytes + page - 1) & ~(page - 1);
@@ -15,6 +15,7 @@ size_t WholePages(size_t bytes) {
 
 }  // namespace
 
+// Whether to record an allocation of this size: all of them, or by the sampler.
 inline bool HeapNative::Take(size_t size) const {
   if (all_) return samples_.records() && SideRing::page() != nullptr;
   return sampler_.by_class()
@@ -40,6 +41,7 @@ void HeapNative::Allocated(const HeapBlock& block) {
   }
 }
 
+// Arenas of the interpreter are left out: its allocators are hooked themselves.
 void HeapNative::Mapped(const void* start, size_t bytes, const void* caller) {
   if (IsInterpreters(caller) || !Take(bytes)) return;
   const HeapInside inside;
@@ -72,8 +74,8 @@ HeapNativeUnmap::HeapNativeUnmap(const HeapNative& native, What what,
               !native.IsInterpreters(caller) && TracedPage() != nullptr),
       free_(wanted_ ? start : nullptr, WholePages(bytes), what == kMoves) {}
 
-// It is told whether or not allocations are recorded now: what was recorded
-// goes on there.
+// Recorded even while recording is off: a mapping that was recorded must be
+// found at its new address.
 void HeapNativeUnmap::MovedTo(const void* start, size_t bytes,
                               const void* caller) {
   if (!wanted_) return;
@@ -82,6 +84,8 @@ void HeapNativeUnmap::MovedTo(const void* start, size_t bytes,
   HeapAside::Allocated({start, bytes, AllocatorKind::kMremap, false, caller});
 }
 
+// The free takes its place in the ring before the real call, because another
+// thread may get the old address before the call returns.
 HeapNativeRealloc::HeapNativeRealloc(HeapNative& native, const void* old)
     : native_(native),
       old_(old),

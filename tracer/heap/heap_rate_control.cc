@@ -66,6 +66,8 @@ void HeapRateControl::Step() {
   sampler_.SetMean(next);
 }
 
+// The mean changes by a factor of 4 at most. A table that is more than half
+// full overrides the budget.
 uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
                                    double fill) {
   double factor = std::clamp(spent / wanted, 0.25, 4.0);
@@ -77,10 +79,14 @@ uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
   return std::clamp(static_cast<uint64_t>(next), kSmallestMean, most);
 }
 
+// The share of the budget left for samples, when `hooks` is the share that the
+// hooks themselves take.
 double HeapRateControl::ForSamples(double budget, double hooks) {
   return std::max(budget * kAim - hooks, budget * kAtLeast);
 }
 
+// The inverse of the probability 1 - exp(-bytes / mean), by expm1 to be exact
+// for small sizes.
 double HeapRateControl::StandsFor(size_t size, uint64_t mean) {
   // An allocation of 0 bytes counts as 1 byte.
   const double bytes = static_cast<double>(std::max<size_t>(size, 1));
@@ -130,6 +136,7 @@ void HeapRateControl::Grow() {
   sampler_.SetMean(grown.mean_bytes);
 }
 
+// Any thread. The compare-and-swap lets one thread take each step.
 void HeapRateControl::Spent(uint64_t ns, uint64_t now_ns) {
   spent_ns_.fetch_add(std::min(ns, kLongestNs), std::memory_order_relaxed);
   uint64_t next = next_step_ns_.load(std::memory_order_relaxed);

@@ -100,6 +100,7 @@ bool HeapSampler::TakeBytes() const {
   return true;
 }
 
+// Sizes above all classes are always recorded.
 bool HeapSampler::TakeClass(size_t size) const {
   uint32_t i = 0;
   while (i < rates_.class_count && size >= rates_.classes[i].below_bytes) ++i;
@@ -113,6 +114,8 @@ bool HeapSampler::TakeClass(size_t size) const {
   return true;
 }
 
+// The thread's counts become so large that its fast half does not ask again, or
+// not before `bytes`.
 void HeapSampler::Rest(int64_t bytes) {
   t_heap_bytes_left = bytes;
   for (int64_t& left : t_heap_left) left = Bounded(kLongest);

@@ -13,6 +13,7 @@ void HeapSamples::WaitForGrowth(void (*call)()) {
   if (call != nullptr) HeapSampler::Rest(kWorthBytes);
 }
 
+// Exactly one call crosses the threshold, so the function is called once.
 void HeapSamples::Unheard(size_t bytes) const {
   if (grows_ == nullptr) return;
   const size_t before = unheard_.fetch_add(bytes, std::memory_order_relaxed);
@@ -22,8 +23,8 @@ void HeapSamples::Unheard(size_t bytes) const {
 void HeapSamples::Add(const HeapBlock& block) {
   const HeapCost cost(control_);
   control_.Took(block.size);
-  // Where pymalloc got no more memory, a small request falls through to the raw
-  // domain, which may have sampled it too.
+  // If pymalloc gets no memory, a small request falls through to the raw
+  // domain, which may have sampled the block already.
   if (Remove(block.address)) HeapAside::Freeing(block.address);
   if (!blocks_.Add(block.address)) {
     ControlPage* page = SideRing::page();  // tracing may end at any time
@@ -43,6 +44,7 @@ void HeapSamples::AddMapping(const HeapBlock& mapping) {
   control_.Recorded();
 }
 
+// Before the real free: another thread may get the address right after it.
 void HeapSamples::Goes(const void* block) {
   if (!blocks_.IsLikely(block)) return;
   const HeapCost cost(control_);

@@ -18,7 +18,7 @@ struct Hooks {
 constinit Hooks g_hooks;
 constexpr uint32_t kRaw = 2;
 
-// The calling thread is in a hook above, which counts what is asked for below.
+// The calling thread is in a hook above this one, which counts the request.
 constinit thread_local bool t_inside = false;
 
 struct Inside {

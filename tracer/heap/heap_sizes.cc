@@ -8,6 +8,8 @@
 
 namespace pymemrun {
 
+// A forked child starts at zero: the kernel empties these pages
+// (MADV_WIPEONFORK of madvise(2)).
 bool HeapSizes::Create() {
   if (madvise(&table_, sizeof(table_), MADV_WIPEONFORK) != 0) return false;
   table_.aside[0].count.store(0, std::memory_order_relaxed);  // one page

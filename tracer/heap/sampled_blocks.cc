@@ -51,6 +51,7 @@ bool SampledBlocks::Create(uint32_t capacity, bool wiped) {
   return true;
 }
 
+// Fails if all kReach places are taken.
 bool SampledBlocks::Add(const void* block) {
   const auto address = reinterpret_cast<uintptr_t>(block);
   for (uint32_t step = 0; step < kReach; ++step) {

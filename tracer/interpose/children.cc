@@ -1,5 +1,5 @@
 // Calls that make a thread, or a program: both begin with SIGTRAP as the caller
-// has it, in the program's view (tracer/trap_signal.h).
+// has it, in the program's view (tracer/sigtrap/trap_signal.h).
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -41,11 +41,12 @@ void* BeginBlocked(void* start) {
   return function(argument);
 }
 
+// Returns when the thread has read its arguments from this stack.
 int CreateBlocked(pthread_t* thread, const pthread_attr_t* attributes,
                   ThreadFunction* function, void* argument) {
   ThreadStart start = {function, argument, 0};
-  // The thread inherits it: until it is known that it has the signal blocked
-  // none must come.
+  // The new thread inherits the real mask. Until it has noted that SIGTRAP is
+  // blocked for it, none may arrive.
   ChangeRealMask(SIG_BLOCK, kTrapBit);
   const int result =
       PYMEMRUN_NEXT(pthread_create)(thread, attributes, BeginBlocked, &start);
@@ -69,7 +70,7 @@ bool BeginsBlocked(const pthread_attr_t* attributes) {
   return TrapMask::blocked();
 }
 
-// A child that libc has made, in this process.
+// Counts a child that libc has made. Not in a vfork child.
 void CountChild(char* const* environment) {
   if (TracedPage() != nullptr) CountStarted(environment);
 }

@@ -11,6 +11,7 @@
 namespace pymemrun {
 namespace {
 
+// Not in children, where all calls only forward.
 bool IsOurs(int fd) {
   return fd >= 0 && fd == Statm::descriptor() && TracedPage() != nullptr;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constinit thread_local bool t_in_fork = false;
 
-// Calls a function that forks, and tells which child it made.
+// Calls a function that forks, and records the pid of the child.
 template <typename Call>
 pid_t Forking(Call call) {
   if (TracedPage() == nullptr) return call();

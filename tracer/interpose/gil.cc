@@ -15,7 +15,7 @@ namespace {
 
 using Cond = std::atomic<const pthread_cond_t*>;
 
-// What is watched, and who is told.
+// The condition variables that are watched, and who is called.
 struct GilWatch {
   Cond heard{nullptr};        // its signals go to `taken`
   void (*taken)() = nullptr;  // valid once `heard` is not null
@@ -56,7 +56,8 @@ void SignalFreed() {
 
 bool HasOthers() { return g_others_end.load(std::memory_order_relaxed) != 0; }
 
-// The place of the GIL whose variable it is; 0: it belongs to no such GIL.
+// The place of the GIL that this variable belongs to; 0: no other GIL's. Linear
+// in the number of GILs, which is at most kMaxGils.
 uint32_t PlaceOf(const pthread_cond_t* cond, Cond OtherGil::*which) {
   const uint32_t end = g_others_end.load(std::memory_order_acquire);
   for (uint32_t place = 1; place < end; ++place) {
@@ -77,8 +78,9 @@ uint32_t PlaceOf(const pthread_cond_t* cond, Cond OtherGil::*which) {
   if (place != 0) GilHooks::Waits(place);
 }
 
-// `cond` was initialised. An interpreter that is being made may have a GIL of its
-// own; two threads may make one each.
+// `cond` was initialised: perhaps by an interpreter that is being made and has
+// its own GIL. Two threads may make one each, so places are claimed by
+// compare-and-swap.
 [[gnu::noinline]] void LookForGil(const pthread_cond_t* cond,
                                   const WatchedGil& gil) {
   uint32_t place = PlaceOf(cond, &OtherGil::taken);
@@ -121,7 +123,7 @@ void Interposed::WatchGil(const pthread_cond_t* cond, void (*taken)()) {
 void Interposed::TraceGil(const WatchedGil& main,
                           WatchedGil (*find)(const pthread_cond_t* taken),
                           void (*left_out)()) {
-  // A forked child has its main interpreter alone.
+  // A forked child has only its main interpreter.
   g_others_end.store(0, std::memory_order_relaxed);
   for (OtherGil& other : g_others) {
     other.taken.store(nullptr, std::memory_order_relaxed);
@@ -149,6 +151,8 @@ PYMEMRUN_INTERPOSE int pthread_cond_init(
   return result;
 }
 
+// The interpreter signals right after it has taken the GIL, or just before it
+// releases it. In both cases it holds the GIL's mutex.
 PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
   if (Is(cond, g_gil.traced_freed)) {
     SignalFreed();
@@ -160,6 +164,7 @@ PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
   return PYMEMRUN_NEXT(pthread_cond_signal)(cond);
 }
 
+// The wait for the GIL, which is repeated with each switch interval.
 PYMEMRUN_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* cond,
                                               pthread_mutex_t* mutex,
                                               const timespec* until) {
@@ -171,6 +176,8 @@ PYMEMRUN_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* cond,
   return PYMEMRUN_NEXT(pthread_cond_timedwait)(cond, mutex, until);
 }
 
+// The wait of a thread that has given up the GIL until another one has taken
+// it.
 PYMEMRUN_INTERPOSE int pthread_cond_wait(pthread_cond_t* cond,
                                          pthread_mutex_t* mutex) {
   uint32_t place = 0;

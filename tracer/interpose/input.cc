@@ -12,11 +12,11 @@
 namespace pymemrun {
 namespace {
 
-// Smaller ones bring a page at most, which what comes next shows.
+// Smaller calls bring a page at most, which later faults show.
 constexpr size_t kWorthwhile = 4096;
 
-// Calls `fill`, which fills `buffer` and returns what it came to, in units of
-// `unit` bytes.
+// Calls `fill`, which fills `buffer` and returns a count of units of `unit`
+// bytes.
 template <typename Fill>
 auto Filled(void* buffer, size_t wanted, size_t unit, Fill fill) {
   if (__builtin_expect(!PageEvents::wants_input() || wanted < kWorthwhile, 1)) {
@@ -24,8 +24,8 @@ auto Filled(void* buffer, size_t wanted, size_t unit, Fill fill) {
   }
   const auto result = fill();
   if (result > 0) {
-    // Made after the call, which may wait for hours: only what leaves needs the
-    // time before.
+    // Created after the call, which may wait for hours. Only releases need the
+    // time before the call.
     RangeEvents().Add(RangeAction::kPopulated, buffer,
                       static_cast<size_t>(result) * unit);
   }

@@ -15,8 +15,8 @@
 namespace pymemrun {
 namespace {
 
-// A wait of the calling thread at `semaphore`, called from `caller`; empty if
-// none of the interpreter's.
+// A wait of the calling thread at `semaphore`, called from `caller`. Empty if
+// it is not a wait of the interpreter.
 class ParkedWait {
  public:
   ParkedWait(const sem_t* semaphore, const void* caller) {
@@ -29,8 +29,9 @@ class ParkedWait {
   }
 
  private:
-  // A thread that parks lets go of what it holds, perhaps of the very lock that
-  // it parks for.
+  // A thread that parks releases what it holds, perhaps the very lock that it
+  // parks for. Then the semaphore is posted already and the thread does not
+  // wait.
   static bool IsFree(const sem_t* semaphore) {
     int value = 0;
     sem_getvalue(const_cast<sem_t*>(semaphore), &value);
@@ -61,8 +62,8 @@ PYMEMRUN_INTERPOSE int sem_timedwait(sem_t* semaphore, const timespec* until) {
   return PYMEMRUN_NEXT(sem_timedwait)(semaphore, until);
 }
 
-// A thread that begins to run Python, or is done with it, notes that for
-// itself.
+// The interpreter notes the state of a thread under a key, when the thread
+// begins or stops to run Python.
 PYMEMRUN_INTERPOSE int pthread_setspecific(pthread_key_t key,
                                            const void* value) noexcept {
   LockWaits::WaitOf* const wait_of = LockWaits::wait_of();
@@ -74,6 +75,7 @@ PYMEMRUN_INTERPOSE int pthread_setspecific(pthread_key_t key,
   return PYMEMRUN_NEXT(pthread_setspecific)(key, value);
 }
 
+// Before the real call: the waiter may leave the table right after it.
 PYMEMRUN_INTERPOSE int sem_post(sem_t* semaphore) noexcept {
   if (LockWaits::wait_of() != nullptr) LockWaits::Wakes(semaphore);
   return PYMEMRUN_NEXT(sem_post)(semaphore);

@@ -1,5 +1,5 @@
 // What C code asks of malloc, calloc and the aligned ones; free and realloc are
-// in interposed_memory.cc. Without --native these only forward.
+// in memory.cc. Without --native these only forward.
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 namespace pymemrun {
 namespace {
 
-// Where the allocation is to be counted: so it is, as asked for by the code at
-// `caller`. Returns the block, and keeps errno.
+// Records the block if `counts` was true before the call. Returns the block,
+// and keeps errno. `caller` is the code that asked for it.
 inline void* Counted(bool counts, void* block, size_t size,
                      const void* caller) {
   if (__builtin_expect(counts, 0)) {
@@ -34,7 +34,7 @@ PYMEMRUN_INTERPOSE void* malloc(size_t size) noexcept {
 
 PYMEMRUN_INTERPOSE void* calloc(size_t count, size_t each) noexcept {
   const bool counts = g_heap.native.counts();
-  // Where the product is too large there is no block.
+  // If the product overflows there is no block, and the size does not matter.
   return Counted(counts, PYMEMRUN_NEXT(calloc)(count, each), count * each,
                  __builtin_return_address(0));
 }

@@ -31,14 +31,15 @@ inline bool MayUnmap(const void* block) {
          ((word & kOfThread) != 0 && word >= kNotSmall);
 }
 
-// The bytes are about to be reused by the program, or unmapped.
+// These addresses are about to be released or reused. If they hold the gauge's
+// counters, the gauge must stop reading them first.
 void Unmapping(const void* start, size_t length) {
   RssGauge* const gauge = Hot().parts.gauge;
   if (gauge == nullptr || !gauge->AreCounters(start, length)) return;
   if (TracedPage() != nullptr) gauge->CountersGo(Hot());
 }
 
-// With MADV_FREE pages stay until memory is short.
+// MADV_FREE is left out: its pages stay until memory is short (madvise(2)).
 bool Discards(int advice) {
   return advice == MADV_DONTNEED || advice == MADV_REMOVE;
 }
@@ -48,12 +49,13 @@ bool Populates(int advice) {
   return advice == kPopulateRead || advice == kPopulateWrite;
 }
 
-// Pages came by a call that is over: only what leaves needs the time before.
+// Dated after the call. Only releases need the time before the call.
 void AddPopulated(const void* start, size_t length) {
   RangeEvents().Add(RangeAction::kPopulated, start, length);
 }
 
-// As free() and realloc() below, where page events are wanted.
+// free() and realloc() with page events. The block's head is read before the
+// call, which releases it.
 [[gnu::noinline, gnu::cold]] void FreeWithEvents(void* block) {
   const MappedBlock mapping = MappedBlockOf(block);
   if (mapping.bytes > 0) {
@@ -78,7 +80,8 @@ void AddPopulated(const void* start, size_t length) {
   const RangeEvents events;
   void* result = PYMEMRUN_NEXT(realloc)(block, size);
   if (result == nullptr && size != 0) return nullptr;
-  // glibc moves a mapping where the result has one too; else it copies.
+  // glibc moves the mapping if the result has a mapping of its own, too.
+  // Otherwise it copies the bytes.
   const MappedBlock now = MappedBlockOf(result);
   if (now.bytes > 0) {
     events.AddMoved(old.start, old.bytes, now.start, now.bytes);
@@ -88,7 +91,7 @@ void AddPopulated(const void* start, size_t length) {
   return result;
 }
 
-// What a fixed mapping is put over leaves.
+// A fixed mapping releases the pages that it replaces.
 void* MapOver(void* address, size_t length, int protection, int flags, int fd,
               off_t offset) {
   const RangeEvents events;
@@ -102,6 +105,7 @@ void* MapOver(void* address, size_t length, int protection, int flags, int fd,
   return result;
 }
 
+// mmap without records of the heap.
 void* Map(void* address, size_t length, int protection, int flags, int fd,
           off_t offset) {
   const bool over = (flags & MAP_FIXED) != 0;
@@ -182,7 +186,7 @@ void* Realloc(void* block, size_t size) {
                                                   const void* caller) {
   HeapNativeRealloc change(g_heap.native, block);
   void* result = Realloc(block, size);
-  // glibc frees a block that is to have no bytes.
+  // With size 0 glibc frees the block and returns null.
   if (result != nullptr || (block != nullptr && size == 0)) {
     change.Made({result, size, AllocatorKind::kMalloc, false, caller});
   }
@@ -264,7 +268,7 @@ PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
   return result;
 }
 
-// The kernel is asked what it releases inside a heap.
+// Pages released inside a heap are found by scans of the collector.
 PYMEMRUN_INTERPOSE int malloc_trim(size_t pad) noexcept {
   const BreakWatch end(true);
   const int result = PYMEMRUN_NEXT(malloc_trim)(pad);

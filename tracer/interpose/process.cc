@@ -21,8 +21,9 @@ InterposedState g_interposed = {};
 
 namespace {
 
-// Marks an exec under way while it lives: the collector takes the end of this
-// image for an exec. Withdrawn when the call comes back.
+// Marks an exec as under way for its lifetime. If this image then ends, the
+// collector takes that for an exec. The destructor withdraws the mark when the
+// call fails.
 class ExecMark {
  public:
   ExecMark(const char* path, char* const* argv, char* const* envp)
@@ -45,15 +46,16 @@ class ExecMark {
   ExecMark& operator=(const ExecMark&) = delete;
 
  private:
-  // RSS cannot be read any more once the new program runs.
+  // Stores RSS, which cannot be read once the new program runs.
   void TellRss(uint32_t rss_pages, uint64_t hwm_pages) {
     if (page_->finalize_ns.load(std::memory_order_relaxed) != 0) return;
     page_->finalize_rss_pages = rss_pages;
     page_->finalize_hwm_pages = hwm_pages;
   }
 
-  // A vfork child about to exec runs in the parent's memory; in any other
-  // child the hot page is wiped. It may try several folders of $PATH.
+  // A vfork child that is about to exec runs in the parent's memory. In any
+  // other child the hot page is wiped. execvp may try several folders of $PATH,
+  // so a child is counted once.
   void CountVforkChild(char* const* envp) {
     static std::atomic<pid_t> last_child = 0;
     HotState& hot = Hot();
@@ -68,8 +70,8 @@ class ExecMark {
   const TrapForExec trap_;
 };
 
-// Calls exec with the arguments of an execl-like call, the closing null
-// included. `list` stands behind that null then.
+// Calls `exec` with the arguments of an execl-like call as an array, with the
+// closing null. `list` is behind that null then.
 template <typename Exec>
 int WithArguments(const char* first, va_list list, Exec exec) {
   va_list ahead;
@@ -89,7 +91,7 @@ int WithArguments(const char* first, va_list list, Exec exec) {
 
 std::atomic<void (*)(int)> g_told_exit{nullptr};
 
-// Not the end of a vfork child.
+// Reports the end of the process. Not that of a vfork child.
 void TellExit(int status) {
   const auto told = g_told_exit.load(std::memory_order_acquire);
   if (told != nullptr && TracedPage() != nullptr) told(status);

@@ -1,6 +1,6 @@
-// Calls that read or change what SIGTRAP does, or block, or wait for it. While
-// it is ours (tracer/trap_signal.h) they keep apart what the program sees of it
-// and what is really so; of all other signals, and without page events, they
+// Calls that read or change what SIGTRAP does, block it or wait for it. While
+// the tracer owns it (tracer/sigtrap/trap_signal.h), the program's view and the
+// real state are separate. For other signals, and without page events, they
 // only forward.
 #include <errno.h>
 #include <pthread.h>
@@ -29,10 +29,10 @@ bool NamesVirtualTrap(const sigset_t* set) {
 
 void AddTrap(sigset_t* set) { SetFirstWord(set, FirstWord(set) | kTrapBit); }
 
-// What siginterrupt(SIGTRAP) has asked for.
+// What siginterrupt(SIGTRAP) has set, for later calls of signal().
 std::atomic<bool> g_interrupts;
 
-// Sets a plain handler; returns the one before.
+// Sets a handler as signal() does. Returns the previous one.
 Handler* SetHandler(Handler* handler, int flags, bool masked) {
   struct sigaction action = {};
   action.sa_handler = handler;
@@ -42,14 +42,14 @@ Handler* SetHandler(Handler* handler, int flags, bool masked) {
   return reinterpret_cast<Handler*>(was.handler);
 }
 
-// The mask that is to be really set: SIGTRAP is not blocked by it, but where a
-// handler runs that has it blocked by its own action.
+// The mask to really set. It has no SIGTRAP, so that page signals go on, except
+// in a handler whose own action blocks SIGTRAP (`held`).
 KernelMask RealMask(int how, KernelMask mask, bool held) {
   const bool blocks = how != SIG_UNBLOCK && !held;
   return blocks ? mask & ~kTrapBit : mask;
 }
 
-// Whether SIGTRAP is blocked after such a call, as the program sees it.
+// Whether SIGTRAP is blocked after such a call, in the program's view.
 bool BlockedAfter(int how, KernelMask mask, bool held, bool before) {
   const bool names = (mask & kTrapBit) != 0;
   if (how == SIG_UNBLOCK) return before && !names;
@@ -57,6 +57,8 @@ bool BlockedAfter(int how, KernelMask mask, bool held, bool before) {
   return how == SIG_BLOCK ? before || names : names;
 }
 
+// The real call sets all signals but SIGTRAP. Unblocking SIGTRAP virtually
+// delivers what is pending.
 int ChangeMask(MaskFunction* real, int how, const sigset_t* set,
                sigset_t* old) {
   if (!TrapState::IsVirtual()) return real(how, set, old);
@@ -78,7 +80,8 @@ int ChangeMask(MaskFunction* real, int how, const sigset_t* set,
   return 0;
 }
 
-// Drops page signals that are really pending; those of the program's stay.
+// Drops page signals that are really pending, and keeps a signal of the
+// program.
 void DropPageSignals() {
   siginfo_t info;
   bool kept = false;
@@ -91,15 +94,15 @@ void DropPageSignals() {
   if (kept) SendTrapToSelf(keep);
 }
 
-// A thread can have one SIGTRAP pending: a page signal that is must not be in
-// the way of one that the thread is about to send to itself.
+// The kernel keeps one pending SIGTRAP for a thread. A page signal there would
+// displace one that the thread is about to send to itself.
 void MakeRoomForTrap() {
   const int saved = errno;
   if (TrapState::IsVirtual() && TrapIsReallyBlocked()) DropPageSignals();
   errno = saved;
 }
 
-// libc shows a signal that pthread_kill sent as sent by kill.
+// libc shows a signal sent by pthread_kill as one sent by kill.
 int Received(const siginfo_t& from, siginfo_t* info) {
   if (info != nullptr) {
     *info = from;
@@ -114,7 +117,7 @@ timespec Now() {
   return now;
 }
 
-// What is left of `timeout` since `start`, never negative.
+// The rest of `timeout` since `start`, never negative.
 timespec Remaining(const timespec& timeout, const timespec& start) {
   constexpr int64_t kSecond = 1000000000;
   const timespec now = Now();
@@ -132,7 +135,7 @@ timespec Remaining(const timespec& timeout, const timespec& start) {
   return left.tv_sec < 0 ? timespec{} : left;
 }
 
-// Tells others that this thread waits for SIGTRAP, while it lives.
+// While it lives other threads know that this one waits for SIGTRAP.
 class WaitingForTrap {
  public:
   WaitingForTrap() { TrapMask::SetWaiting(true); }
@@ -141,9 +144,9 @@ class WaitingForTrap {
   WaitingForTrap& operator=(const WaitingForTrap&) = delete;
 };
 
-// sigtimedwait for a set with SIGTRAP. The signal is really blocked in this
-// time, so that none is lost between looking and waiting. Signals from the
-// kernel that are not for the program are skipped.
+// sigtimedwait for a set with SIGTRAP. The signal is really blocked during the
+// call, so none is lost between looking and waiting. Signals that are not for
+// the program are skipped.
 int WaitForTrap(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   const timespec start = Now();
   const TrapBlock block;
@@ -175,8 +178,9 @@ int WaitForTrap(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   return result;
 }
 
-// sigsuspend while SIGTRAP is virtual. As the kernel does it at once with the
-// mask's change: signals that come before are delivered in it.
+// sigsuspend while SIGTRAP is virtual. The kernel changes the mask and waits in
+// one step. Here SIGTRAP is really blocked around both, so signals in between
+// are delivered during the wait.
 int Suspend(const sigset_t* set) {
   const bool before = TrapMask::blocked();
   int result;
@@ -200,7 +204,8 @@ using namespace pymemrun;  // the definitions below are libc's names
 PYMEMRUN_INTERPOSE int sigaction(int number, const struct sigaction* action,
                                  struct sigaction* old) noexcept {
   if (RequestSignal::Sets(number, action)) {
-    // CPython gives up where what it finds there happens to be SIG_ERR.
+    // CPython gives up if the old handler, as stored here, is SIG_ERR by
+    // chance.
     if (old != nullptr) *old = {};
     return 0;
   }

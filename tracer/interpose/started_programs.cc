@@ -14,6 +14,7 @@ constinit const char* g_exec_notice = nullptr;
 
 }  // namespace
 
+// Whether a program with this environment gets the tracer preloaded.
 bool HasTracer(char* const* environment) {
   constexpr char kHandover[] = "PYMEMRUN_PRELOADED=";
   for (; environment != nullptr && *environment != nullptr; ++environment) {
@@ -34,7 +35,8 @@ void CountStarted(char* const* environment) {
 void TellExec(const char* path) {
   const char* const notice = g_exec_notice;
   if (notice == nullptr || g_say == nullptr) return;
-  // Who looks for it in the folders of $PATH tries several.
+  // A search tries the folders of $PATH one after the other. Only a program
+  // that exists is reported.
   const bool is_path = path != nullptr && strchr(path, '/') != nullptr;
   if (is_path && access(path, X_OK) != 0) return;
   g_exec_notice = nullptr;

@@ -19,9 +19,11 @@ void (*g_child_out_of_memory)() = nullptr;
 
 namespace {
 
+// A huge page; and the pieces from which small allocations are cut.
 constexpr size_t kHugeBytes = size_t{2} << 20;
 constexpr size_t kArenaBytes = size_t{1} << 18;
 
+// Ends the child if there is no memory: nothing here can be undone.
 void* Checked(long result) {
   void* at = reinterpret_cast<void*>(result);
   if (at == MAP_FAILED) {
@@ -77,6 +79,7 @@ void PointerMap::Add(uint64_t key, uint32_t value) {
   ++count_;
 }
 
+// Doubles, so each key is moved a constant number of times on average.
 void PointerMap::Grow() {
   constexpr size_t kFirstSlots = 4096;
   const size_t slots = slots_ == nullptr ? 0 : mask_ + 1;
@@ -141,6 +144,8 @@ void ChildHeap::Free(void* block) {
   if (at + SizeOf(block) == top_) top_ = at - kHeadBytes;
 }
 
+// Never grows in place. Blocks of the parent have an unknown size and are
+// refused.
 void* ChildHeap::Reallocate(void* block, size_t bytes) {
   if (block != nullptr && !IsOurs(block)) return nullptr;
   void* const other = Allocate(bytes);
@@ -182,6 +187,8 @@ struct MapsLine {
 
 }  // namespace
 
+// Reads /proc/self/maps line by line, up to a limit of text for the whole dump.
+// Unknown memory counts as a file's.
 bool MappedMemory::IsOfFile(uint64_t address) {
   const int fd = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
@@ -207,6 +214,7 @@ bool MappedMemory::IsOfFile(uint64_t address) {
   return !is_found || line.IsOfFile();
 }
 
+// By mincore(2), up to a limit of pages for the whole dump.
 size_t MappedMemory::ResidentBytes(const void* at, size_t bytes) {
   constexpr size_t kAtOnce = 4096;
   const auto page_bytes = static_cast<size_t>(getpagesize());

@@ -21,6 +21,8 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{1} << 20;
 
+// By system call: handlers of pthread_atfork() must not run, and exit signal 0
+// sends no SIGCHLD.
 pid_t RawFork() {
   return static_cast<pid_t>(
       syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
@@ -38,7 +40,7 @@ void* MapStack() {
 pid_t RunBeside(int (*function)(void* arg), void* arg) {
   void* const stack = MapStack();
   if (stack == nullptr) return -1;
-  // It sends no signal when it ends.
+  // Without a signal number in the flags it sends no signal when it ends.
   const pid_t beside = clone(function, static_cast<char*>(stack) + kStackBytes,
                              CLONE_VM | CLONE_VFORK, arg);
   const int error = errno;
@@ -47,6 +49,7 @@ pid_t RunBeside(int (*function)(void* arg), void* arg) {
   return beside;
 }
 
+// __WALL: a child that sends no signal is not waited for otherwise (wait4(2)).
 void WaitFor(pid_t child) {
   while (syscall(SYS_wait4, child, nullptr, __WALL, nullptr) < 0 &&
          errno == EINTR) {
@@ -59,12 +62,13 @@ struct Start {
   int error;
 };
 
-// In a process between ours and the child, which is then an orphan.
+// Runs in a process between the program and the copy, which is an orphan when
+// this one ends.
 int ForkBeside(void* argument) {
   Start& start = *static_cast<Start*>(argument);
-  // The copy is expendable from the first moment on. While this process stands
-  // in for ours the kernel chooses it for nothing, and gives ours no part of
-  // it.
+  // The copy can be killed from its first moment on. During that time the
+  // kernel has no reason to choose this process, and the program keeps its own
+  // value.
   ChildProcess::BecomeExpendable();
   const pid_t child = RawFork();
   if (child == 0) start.function(start.arg);
@@ -72,7 +76,8 @@ int ForkBeside(void* argument) {
   return 0;
 }
 
-// In such a program: a child that ended and that nothing else will reap.
+// If the program adopts orphans: a copy that may have ended, and that nothing
+// else reaps.
 constinit pid_t g_own_child = 0;
 
 constinit pid_t g_collector = 0;  // in the child: its own
@@ -100,7 +105,8 @@ struct Executed {
   int error;
 };
 
-// In a process of its own that shares the child's memory.
+// Runs in a process that shares the memory of the copy. The descriptors are
+// moved aside first, because their numbers may overlap the wanted ones.
 int Execute(void* argument) {
   static_assert(kObjectOutputFd == kObjectPipeFd + 1);
   static_assert(kObjectStatusFd == kObjectPipeFd + 2);
@@ -131,6 +137,7 @@ int Execute(void* argument) {
   return 1;
 }
 
+// The limits of the program do not bind its copy.
 void RaiseLimits() {
   for (const auto resource :
        {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA}) {
@@ -158,7 +165,7 @@ void ChildProcess::ReapOwnChild() {
 
 int ChildProcess::Fork(bool orphans, void (*start)(void* arg), void* arg) {
   ReapOwnChild();
-  // Neither process is to run the program's handlers.
+  // The handlers of the program must run in neither process.
   uint64_t all = ~uint64_t{0}, before = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
   Start fork = {start, arg, 0};
@@ -189,6 +196,8 @@ void ChildProcess::Detach() {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
+// C code of the program's types runs in the copy and may crash. On a stack of
+// its own, as a crash may be an overflow of the stack.
 void ChildProcess::CatchCrashes(void (*crash)(int signal)) {
   prctl(PR_SET_DUMPABLE, 0);  // a program that takes core files gets none
   stack_t aside = {};
@@ -208,6 +217,7 @@ void ChildProcess::CatchCrashes(void (*crash)(int signal)) {
   sigprocmask(SIG_UNBLOCK, &those, nullptr);
 }
 
+// Sorts the three, then closes the ranges between them.
 void ChildProcess::CloseAllBut(int a, int b, int c) {
   const auto swap = [](int* x, int* y) {
     if (*x > *y) {

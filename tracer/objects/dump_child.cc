@@ -23,6 +23,8 @@
 namespace pymemrun {
 namespace {
 
+// Address space for what the interpreter allocates in the copy. Pages that are
+// not touched cost nothing.
 constexpr size_t kHeapBytes = size_t{256} << 20;
 constinit ChildHeap g_heap;
 
@@ -36,12 +38,11 @@ void* Reallocate(void*, void* block, size_t bytes) {
   return g_heap.Reallocate(block, bytes);
 }
 
-// What the parent had stays.
+// Blocks of the parent are not freed.
 void Free(void*, void* block) { g_heap.Free(block); }
 
-// What the interpreter allocates by from here on, in all its domains: a stack
-// of blocks. Other threads of the parent's may have held the locks of any other
-// allocator.
+// From here on the interpreter allocates from this heap in all domains. Other
+// threads of the parent may have held the locks of any other allocator.
 void UseChildAllocator() {
   g_heap.Open(kHeapBytes);
   const PyMemAllocatorEx allocator = {nullptr, Allocate, AllocateZeros,
@@ -52,7 +53,7 @@ void UseChildAllocator() {
   }
 }
 
-// ObjectsEnd::Outcome.
+// Values of ObjectsEnd::Outcome.
 constexpr uint32_t kComplete = 0;
 constexpr uint32_t kCrashed = 1;
 constexpr uint32_t kNoMemory = 2;
@@ -63,7 +64,8 @@ ObjectWalk* g_walk = nullptr;
 uint64_t g_begin_ns = 0;
 bool g_waits = false;  // for its collector
 
-// Async-signal-safe.
+// Sends the end and exits. Async-signal-safe: also called when the copy
+// crashes.
 [[noreturn]] void End(uint32_t outcome, uint32_t signal) {
   ObjectEndWire end = {};
   end.duration_us = (MonotonicNs() - g_begin_ns) / 1000;
@@ -86,7 +88,7 @@ void Crashed(int signal) { End(kCrashed, static_cast<uint32_t>(signal)); }
 
 void OutOfMemory() { End(kNoMemory, 0); }
 
-// Before there is anything to tell by.
+// Used before the pipe exists, so nothing can be reported.
 void Quit() { _exit(1); }
 
 [[noreturn]] void TellNoCollector(ObjectStatus* status, int error) {
@@ -116,6 +118,8 @@ int StartCollector(const DumpOrder& order, ObjectStatus* status,
 
 }  // namespace
 
+// The order matters: expendable first, as the program waits for that. Then the
+// pipe, so that failures can be reported. At last the allocator and the walk.
 void RunDumpChild(const DumpOrder& order, ObjectStatus* status, int status_fd) {
   g_child_out_of_memory = Quit;
   g_begin_ns = order.begin.monotonic_ns;

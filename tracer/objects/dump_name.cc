@@ -5,6 +5,7 @@
 
 namespace pymemrun {
 
+// "run.pb" gives "run.obj.pb", then "run.obj-1.pb" and so on.
 bool DumpName(const char* run, uint32_t number, char* path, size_t size) {
   size_t stem = strlen(run);
   if (stem > 3 && strcmp(run + stem - 3, ".pb") == 0) stem -= 3;
@@ -16,7 +17,7 @@ bool DumpName(const char* run, uint32_t number, char* path, size_t size) {
 }
 
 bool AreDumpsOfOneRun(const char* one, const char* other) {
-  // Up to "obj", which is before the last dot.
+  // The common stem ends before "obj", which precedes the last dot.
   const char* const end = strrchr(one, '.');
   size_t stem = end != nullptr ? end - one : 0;
   while (stem > 0 && one[stem - 1] != '.') --stem;

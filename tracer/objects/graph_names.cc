@@ -48,6 +48,8 @@ void GraphTypes::DefineSynthetic() {
   }
 }
 
+// Reads the facts of a type once, for all its objects, and sends its
+// definition.
 uint32_t GraphTypes::Define(PyTypeObject* type, uint32_t base) {
   Type entry;
   PymemrunTypeFactsOf(type, &entry.facts);
@@ -121,6 +123,7 @@ uint32_t GraphNames::Of(const char* ascii) {
   return recent.id;
 }
 
+// Names are found by their text, so equal names have one id.
 uint32_t GraphNames::OfText(const char* text, size_t bytes) {
   if (slots_ == nullptr || size_t{2} * count_ > mask_) Grow();
   size_t at = HashBytes(text, bytes) & mask_;

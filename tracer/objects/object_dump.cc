@@ -60,6 +60,8 @@ const char* ObjectDump::WhyNot() {
                        : "objects of this version of Python cannot be dumped";
 }
 
+// The program stands still from `since_ns` until this returns, with the GIL
+// held.
 int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {
 #ifdef PYMEMRUN_NO_OBJECTS
   return ENOSYS;
@@ -92,6 +94,8 @@ int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {
 #endif
 }
 
+// The writer may end without setting `done`. Then its pid is gone, or its
+// heartbeat stops.
 ObjectDump::State ObjectDump::Wait(int timeout_ms) {
   // Without a heartbeat for this long the dump counts as gone.
   constexpr uint64_t kGoneNs = 20000000000;
@@ -116,6 +120,7 @@ ObjectDump::State ObjectDump::Wait(int timeout_ms) {
                                                    : State::kRunning;
 }
 
+// Copies plain numbers only: the other side is not trusted.
 ObjectDump::Result ObjectDump::Take() {
   Result result = {};
   if (status_->done.load(std::memory_order_acquire) != 0) {

@@ -14,6 +14,7 @@ void ObjectPipe::Open(int fd) {
   buffer_ = static_cast<char*>(MapChildMemory(kBytes));
 }
 
+// Without a reader there is nothing left to do for the copy.
 void ObjectPipe::WriteAll(const char* data, size_t bytes) {
   while (bytes > 0) {
     const long done = syscall(SYS_write, fd_, data, bytes);
@@ -30,6 +31,8 @@ void ObjectPipe::Flush() {
   WriteAll(buffer_, bytes);
 }
 
+// The head of an open run of references is written last, when their number is
+// known.
 void ObjectPipe::CloseEdges() {
   if (edge_bytes_ == 0) return;
   const WireHead head = {static_cast<uint32_t>(ObjectMessage::kEdges),
@@ -70,6 +73,7 @@ void ObjectPipe::PutEdge(ObjectEdgeWire edge) {
   if (edge_bytes_ == kMostBytes) CloseEdges();
 }
 
+// A message larger than the buffer goes to the pipe directly.
 void ObjectPipe::PutLarge(ObjectMessage kind, const void* data, size_t bytes) {
   MakeRoom(0);
   Flush();

@@ -47,6 +47,7 @@ void ObjectWalk::Run() {
   } while (visited_ < numbers_.count());
 }
 
+// Objects of gc.freeze(), for the flag of their nodes.
 void ObjectWalk::FindFrozen() {
   PyInterpreterState* interpreter = nullptr;
   while ((interpreter = PymemrunNextInterpreter(interpreter)) != nullptr) {

@@ -27,6 +27,8 @@ HeapEndWatch::HeapEndWatch(HeapEnds* ends, const void* block, size_t kept_bytes)
   if (heap_ != nullptr) Watch();
 }
 
+// The free end of the heap that the block is in: that of a thread (heap_), or
+// the main one.
 HeapEnd HeapEndWatch::FindEnd(const void* block, size_t kept_bytes) {
   if (ends_.begin == nullptr || block == nullptr) return {};
   const int saved_errno = errno;
@@ -42,8 +44,9 @@ HeapEnd HeapEndWatch::FindEnd(const void* block, size_t kept_bytes) {
   return EndAbove(block, kept_bytes, begin, begin + heap->bytes);
 }
 
-// A heap that is empty goes as a whole, and then the end of the one before it.
-// A thread's first one never does, so that it can be looked at after any call.
+// glibc releases an empty heap as a whole, then the end of the previous one. It
+// never releases the first heap of a thread, so that can be looked at after any
+// call.
 void HeapEndWatch::Watch() {
   const ThreadHeap* heap = heap_;
   stays_ = heap->before == nullptr;
@@ -55,13 +58,15 @@ void HeapEndWatch::Watch() {
   }
 }
 
+// The forecast learns from each result.
 void HeapEndWatch::AddLeft() const {
   const bool trimmed =
       heap_ != nullptr ? AddLeftOfThread() : break_.AddTrimmed();
   if (trimmed || expected()) ends_.forecast.Saw(end_, trimmed);
 }
 
-// Returns whether anything has left.
+// Returns whether pages were released. A heap may be unmapped by now, so its
+// head is read safely.
 bool HeapEndWatch::AddLeftOfThread() const {
   const Watched& first = watched_[0];
   if (first.heap == nullptr) return false;

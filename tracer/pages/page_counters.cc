@@ -19,11 +19,10 @@
 namespace pymemrun {
 namespace {
 
-// The address that the trial waits for, until it is signalled.
+// The address whose fault the trial waits for; null once it was signalled.
 std::atomic<const void*> g_awaited;
 
-// What <linux/perf_event.h> of Debian 12 has, and what a kernel before 5.13
-// answers with E2BIG or EINVAL.
+// A kind of perf event. Kernels before 5.13 refuse these with E2BIG or EINVAL.
 struct Kind {
   bool samples;
   uint32_t signal_period;  // 0: it sends none
@@ -32,10 +31,12 @@ struct Kind {
   uint32_t signals_per_second = 0;
 };
 
-// Divided by the period: 10,000 where each page is recorded. They take 3.4 % of
-// a CPU.
+// Divided by the period, which is 7 where each page is recorded: 10,000 signals
+// a second. These take 3.4 % of a CPU.
 constexpr uint32_t kSignalsPerSecond = 70000;
 
+// See perf_event_open(2). The event is of the calling thread and its later
+// threads, on one CPU: an inherited event of all CPUs cannot be mapped.
 int OpenOne(const Kind& kind, int cpu, bool user_only) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof(attr));
@@ -85,9 +86,10 @@ bool OpenAll(const Kind& kind, int cpus, PageCounters* counters) {
   return counters->count > 0;
 }
 
-// Signals some faults, which the time between them chooses: no loop of the
-// program's stays in step with them. kernel.perf_event_max_sample_rate may
-// allow fewer. Where it allows too few each `period`th fault is signalled.
+// Signals some faults. The kernel chooses them by the time since the last
+// signal, so no loop of the program stays in step. If
+// kernel.perf_event_max_sample_rate allows too few, each `period`th fault is
+// signalled.
 bool OpenRandom(uint32_t period, int cpus, PageCounters* counters) {
   uint32_t a_second = kSignalsPerSecond / period;
   for (int i = 0; i < 4 && a_second > 0; ++i, a_second /= 2) {
@@ -96,6 +98,8 @@ bool OpenRandom(uint32_t period, int cpus, PageCounters* counters) {
   return OpenAll({false, period}, cpus, counters);
 }
 
+// The samplers first, then those that signal each fault, then those with the
+// period.
 bool OpenKinds(const PagePeriod& period, int cpus, PageCounters* counters) {
   const bool samplers_signal = period.faults == 1;
   if (!OpenAll({true, samplers_signal ? 1u : 0u}, cpus, counters)) return false;
@@ -106,7 +110,7 @@ bool OpenKinds(const PagePeriod& period, int cpus, PageCounters* counters) {
          OpenRandom(period.faults, cpus, counters);
 }
 
-// A page to fault on again and again.
+// A page that faults repeatedly.
 class TrialPage {
  public:
   TrialPage()
@@ -131,14 +135,15 @@ class TrialPage {
   void* const memory_;
 };
 
-// What became of a trial.
+// The result of a trial.
 struct Trial {
   bool signalled;
   const char* refused;  // the call that was refused, with errno; or null
 };
 
-// Whether a fault is signalled, one in `period`, before the instruction after
-// it. The thread may change the CPU under way, so there may be twice as many.
+// Whether a fault is signalled before the next instruction. One fault in
+// `period` is. The thread may move to another CPU in between, so twice as many
+// are tried.
 Trial TrySignal(uint32_t period) {
   TrialPage page;
   if (!page.ok()) return {false, "mmap"};
@@ -154,8 +159,8 @@ Trial TrySignal(uint32_t period) {
   return {came, nullptr};
 }
 
-// The kernel signals each `period`th fault of a thread on a CPU; at which one
-// it begins is left to chance, here for the thread that is there.
+// The kernel signals each `period`th fault of a thread on a CPU. Faults here
+// move the first signal of this thread to a random place.
 void BeginAnywhere(uint32_t period) {
   uint32_t random = 0;
   TrialPage page;

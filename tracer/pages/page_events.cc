@@ -20,6 +20,8 @@
 namespace pymemrun {
 namespace {
 
+// The instruction that faulted, from the context that the kernel gives to a
+// handler.
 uint64_t InstructionOf(const void* context) {
   const auto* user = static_cast<const ucontext_t*>(context);
 #if defined(__x86_64__)
@@ -31,8 +33,7 @@ uint64_t InstructionOf(const void* context) {
 #endif
 }
 
-// Whether blocks are those of libc's own allocator: no other's free() comes
-// before it.
+// Whether free() is libc's. A preloaded allocator's blocks have another layout.
 bool FreesAreLibcs() {
   void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return false;
@@ -41,8 +42,8 @@ bool FreesAreLibcs() {
   return free_function != nullptr && free_function == dlsym(RTLD_NEXT, "free");
 }
 
-// glibc's setting of huge pages for its heaps: '0' for none, '1' if it asks for
-// them as a program would; others make heaps of another size.
+// The tunable glibc.malloc.hugetlb: '0' off, '1' glibc asks for huge pages by
+// madvise. Other values make heaps of another size.
 char HugeHeaps() {
   constexpr char kName[] = "glibc.malloc.hugetlb=";
   const char* const tunables = getenv("GLIBC_TUNABLES");
@@ -54,8 +55,8 @@ char HugeHeaps() {
   return is_digit && (value[1] == 0 || value[1] == ':') ? value[0] : '2';
 }
 
-// Whether the setting chooses `word`. It cannot be read where /sys is not
-// mounted, or the kernel is older than the setting.
+// Whether `word` is chosen in the setting. `if_unknown`: the answer if the file
+// cannot be read, as without /sys or on an older kernel.
 bool Chooses(const char* setting, const char* word, bool if_unknown) {
   const int fd = open(setting, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return if_unknown;
@@ -65,8 +66,8 @@ bool Chooses(const char* setting, const char* word, bool if_unknown) {
   return got > 0 ? strstr(text, word) != nullptr : if_unknown;
 }
 
-// Whether all programs may get huge pages, without asking for them. From Linux
-// 6.8 on their size has a setting of its own, which usually inherits the other.
+// Whether programs get huge pages without asking. From Linux 6.8 on each size
+// has its own setting, which usually inherits the general one.
 bool HugePagesForAll() {
 #define PYMEMRUN_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
   const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -85,8 +86,8 @@ std::atomic<bool> PageEvents::started_;
 bool PageEvents::wants_input_ = false;
 std::atomic<bool> PageEvents::may_be_huge_;
 
-// Whether the page at the same place of the other half of a huge page's memory
-// is resident, which after the first fault there tells a huge page.
+// Whether the page half a huge page away is resident. After the first fault in
+// that memory this shows that it was a huge page.
 bool PageEvents::IsFarThere(const void* address) {
   if (!may_be_huge_.load(std::memory_order_relaxed)) return false;
   const uintptr_t page_bytes = SideRing::page()->page_bytes;
@@ -98,6 +99,7 @@ bool PageEvents::IsFarThere(const void* address) {
          (there & 1) != 0;
 }
 
+// The handler of page signals, on the thread that faulted. Async-signal-safe.
 void PageEvents::OnFault(const siginfo_t* info, void* context) {
   PageCountersSaw(info->si_addr);
   if (SideRing::page() == nullptr) return;
@@ -159,6 +161,8 @@ void PageEvents::Stop() {
 
 uint64_t PageEvents::Now() { return MonotonicNs(); }
 
+// A released range begins with its first whole page. Its end is rounded up, as
+// the kernel does.
 void PageEvents::Range(RangeAction action, uint64_t time_ns,
                        const void* address, size_t bytes, const void* to) {
   const ControlPage* page = SideRing::page();

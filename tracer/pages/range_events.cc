@@ -14,15 +14,16 @@
 namespace pymemrun {
 namespace {
 
-// What is smaller is told by its faults: each brings as much, if it is there.
+// Smaller mappings are left to their faults: one fault brings as much.
 constexpr size_t kLeastBytes = size_t{64} << 10;
 constexpr size_t kRegionsAtOnce = 64;
 constexpr size_t kEntriesAtOnce = 512;
-// Further ranges, of a mapping that was read at many places, are not recorded.
+// Limits for one mapping that was read at many places. Further ranges are not
+// recorded.
 constexpr int kMostScans = 16;
 constexpr int kMostReads = 512;  // of entries: 1 GiB of small pages
 
-// The traced process's page, where somebody is to know of pages.
+// The control page, if resident pages are recorded; otherwise null.
 const ControlPage* AskingPage() {
   const ControlPage* const page = TracedPage();
   return page != nullptr && page->asks_pages != 0 ? page : nullptr;
@@ -48,12 +49,14 @@ void PutFound(SideFileFound told, uintptr_t begin, size_t bytes) {
   Put(SideKind::kFileFound, told);
 }
 
+// By system call, because the functions of libc are interposed.
 int Open(const char* file) {
   return static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC));
 }
 
-// As statm has it; 0: it cannot be read.
+// RSS from /proc/self/statm; 0: it cannot be read. Parsed by hand, without
+// libc.
 uint64_t RssBytes(uint64_t page_bytes) {
   const int statm = Open("/proc/self/statm");
   if (statm < 0) return 0;
@@ -70,7 +73,7 @@ uint64_t RssBytes(uint64_t page_bytes) {
   return pages * page_bytes;
 }
 
-// False where the kernel has no such call, before Linux 6.7.
+// By PAGEMAP_SCAN. Returns false before Linux 6.7, which lacks it.
 bool ScanResident(int pagemap, uintptr_t begin, uintptr_t end,
                   const SideFileFound& told) {
   PageRegion regions[kRegionsAtOnce];
@@ -92,6 +95,7 @@ bool ScanResident(int pagemap, uintptr_t begin, uintptr_t end,
   return true;
 }
 
+// By the entries of /proc/self/pagemap, joined to runs.
 void ReadResident(int pagemap, uintptr_t begin, uintptr_t end,
                   uint64_t page_bytes, const SideFileFound& told) {
   uint64_t entries[kEntriesAtOnce];
@@ -118,7 +122,7 @@ void ReadResident(int pagemap, uintptr_t begin, uintptr_t end,
   if (found != 0) PutFound(told, found, at - found);
 }
 
-// Tells what is resident there, as far as the kernel says.
+// Records which pages are resident there, as far as the kernel tells.
 void PutResident(uintptr_t begin, uintptr_t end, uint64_t page_bytes,
                  uint64_t time_ns) {
   const int pagemap = Open("/proc/self/pagemap");
@@ -137,6 +141,8 @@ void PutResident(uintptr_t begin, uintptr_t end, uint64_t page_bytes,
 FileWatch::Slot FileWatch::slots_[kSlots];
 std::atomic<uint32_t> FileWatch::count_;
 
+// The name comes from /proc/self/fd: the mapping may be gone when the collector
+// looks for it.
 void FileWatch::Mapped(const void* address, size_t bytes, int fd) {
   const ControlPage* const page = AskingPage();
   if (page == nullptr || bytes < kLeastBytes) return;
@@ -159,6 +165,8 @@ void FileWatch::Mapped(const void* address, size_t bytes, int fd) {
   errno = saved_errno;
 }
 
+// Claims a slot by compare-and-swap. Without a free one the mapping is not
+// watched.
 void FileWatch::Watch(uintptr_t begin, uintptr_t end) {
   for (Slot& slot : slots_) {
     uintptr_t free = 0;

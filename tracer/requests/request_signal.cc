@@ -13,7 +13,8 @@
 namespace pymemrun {
 namespace {
 
-// As the kernel has it on 64-bit machines.
+// struct kernel_sigaction of 64-bit machines. libc refuses this signal, so its
+// own struct is of no use.
 struct KernelAction {
   void* handler;
   unsigned long flags;
@@ -24,7 +25,8 @@ static_assert(sizeof(KernelAction) == 32);
 constexpr unsigned long kSaRestorer = 0x04000000;
 
 #ifdef __x86_64__
-// What a handler returns to. Unwinders know these very instructions.
+// The return from the handler: the system call rt_sigreturn. libc keeps its own
+// version to itself. Unwinders recognise these very instructions.
 extern "C" void pymemrun_return_from_request();
 asm(".text\n"
     ".p2align 4\n"
@@ -41,6 +43,7 @@ asm(".text\n"
 using Handler = void(int);
 using InfoHandler = void(int, siginfo_t*, void*);
 
+// Used in the handler.
 struct State {
   int (*is_initialized)();
   KernelAction before;            // libc's
@@ -60,7 +63,7 @@ void SetSpecial(void (*special)(int)) {
   SetAction(action, nullptr);
 }
 
-// One that a thread of the program's sent to another is libc's.
+// A signal that a thread sent to a thread is libc's own, see kDumpSignal.
 void PassOn(int number, siginfo_t* info, void* context) {
   void* const handler = g_state.before.handler;
   if (handler == reinterpret_cast<void*>(SIG_DFL) ||
@@ -74,6 +77,9 @@ void PassOn(int number, siginfo_t* info, void* context) {
   }
 }
 
+// Confirms the order, then calls the handler of CPython, which makes the main
+// thread run the Python-level handler. Muted: the byte for signal.set_wakeup_fd
+// is left out.
 void Announce(int number) {
   ControlPage* const page = TracedPage();
   Handler* const handler = g_state.handler.load(std::memory_order_acquire);
@@ -139,8 +145,8 @@ bool RequestSignal::SetsSlow(const struct sigaction* action) {
 void RequestSignal::BeforeExec(const ControlPage* page) {
   if (g_state.handler.load(std::memory_order_relaxed) == nullptr) return;
   const int saved = errno;
-  // One that is pending goes with it. Pairs with DumpOrders::Send: either the
-  // collector sees that an exec is under way, or we see that it sends.
+  // Ignoring also drops a pending one. Pairs with DumpOrders::Send: either the
+  // collector sees that an exec is under way, or this sees that it sends.
   SetSpecial(SIG_IGN);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   bool sends = true;
@@ -149,8 +155,8 @@ void RequestSignal::BeforeExec(const ControlPage* page) {
     const timespec nap = {0, 1000000};
     if (sends) nanosleep(&nap, nullptr);
   }
-  // A collector that was stopped may send it at any time later: it stays
-  // ignored then, also in the new program.
+  // A stopped collector may send the signal at any later time. Then it stays
+  // ignored, also in the new program.
   if (!sends) SetSpecial(SIG_DFL);
   errno = saved;
 }

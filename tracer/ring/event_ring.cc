@@ -143,6 +143,7 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
   return true;
 }
 
+// Each text is two pieces: its length, and its bytes.
 bool PutTexts(HotState& hot, ControlKind kind, uint32_t id, Piece head,
               std::initializer_list<PayloadText> texts) {
   Piece pieces[11] = {head};

@@ -32,6 +32,7 @@ uint64_t PutCall(HotState& hot, uint64_t at, const EndedCall& call) {
 
 }  // namespace
 
+// Gathers consecutive losses into one record, sent when there is room again.
 void CountLoss(HotState& hot, uint64_t number) {
   if (hot.loss.rows == 0) hot.loss.from = number;
   hot.loss.to = number;

@@ -93,6 +93,8 @@ void TouchWhatIsEarly(ControlPage* page) {
 
 }  // namespace
 
+// The region's file always has room for a side ring, but that is mapped only if
+// it is used. Under a low `ulimit -f` the rings are small.
 ControlPage* SharedRegion::Create(bool side_ring, RingSizes sizes,
                                   RegionFds* fds) {
   ControlPage plan = {};

@@ -15,6 +15,7 @@ namespace {
 void (*g_say)(const char* line) = nullptr;
 
 #ifdef Py_GIL_DISABLED
+// Translates the reason that lock_place.c reads from the interpreter.
 GilNote WaitOf(const void* semaphore, const void* caller) {
   switch (PymemrunParkedFor(semaphore, caller)) {
     case PYMEMRUN_FOR_LOCK:
@@ -53,6 +54,7 @@ void SayLeftOut() {
 
 bool IsFreeThreaded() { return kFreeThreaded; }
 
+// TraceGil() comes last: from then on the interposed calls reach these hooks.
 void BeginGil(void (*say)(const char* line)) {
   g_say = say;
   if (TaskHooks::asked()) TaskHooks::Begin();

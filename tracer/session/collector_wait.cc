@@ -14,13 +14,14 @@
 namespace pymemrun {
 namespace {
 
-// The collector has had the interpreter's whole start-up to get ready; past
-// this it is taken for dead.
+// The collector could use the whole start of the interpreter to get ready.
+// After this time it counts as dead.
 constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
-// It wakes us when it is ready, but not when it ends before.
+// The collector wakes this process when it is ready, but not when it ends
+// before.
 constexpr uint64_t kLookAgainNs = 5'000'000;
-// A collector whose heart does not beat for so long is stuck: the program's end
-// waits no longer than a full ring does.
+// A collector without a heartbeat for this long is stuck. The end of the
+// program waits no longer than a full ring does.
 constexpr uint64_t kSilenceNs = 2'000'000'000;
 
 void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
@@ -29,7 +30,8 @@ void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
-// Whether a process that is not a child has ended; also if it is not reaped.
+// Whether a process that is not a child has ended, reaped or not. A pidfd becomes
+// readable then (pidfd_open(2)).
 bool HasEnded(pid_t pid) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) return errno == ESRCH;
@@ -45,7 +47,7 @@ void WakeFutex(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-// Also one that ended before it was ready, for lack of memory for instance.
+// Also true if it ended before it was ready, for instance for lack of memory.
 bool CollectorWait::IsGone() const {
   if (ReplyOf(page_).collector_pid.load(std::memory_order_acquire) != 0) {
     return RingCollectorIsGone(page_);
@@ -53,6 +55,7 @@ bool CollectorWait::IsGone() const {
   return pid_ != 0 && HasEnded(pid_);
 }
 
+// Polls in steps, because a collector that dies wakes no one.
 bool CollectorWait::UntilReady() const {
   const ReplyPage& reply = ReplyOf(page_);
   const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
@@ -63,6 +66,8 @@ bool CollectorWait::UntilReady() const {
   return true;
 }
 
+// A collector that beats but is not done has a slow disk: then `still_writing`
+// is set.
 bool CollectorWait::UntilComplete(const RingStall& stall, uint64_t timeout_ns,
                                   bool* still_writing) const {
   const ReplyPage& reply = ReplyOf(page_);

@@ -34,7 +34,7 @@ uint32_t ThisStack(HotState& hot) {
   return g_parts.stacks.Of(hot, PymemrunInnermostFrame(PyThreadState_Get()));
 }
 
-// GIL. One run ends before the next begins.
+// GIL held. Runs of the collector do not nest.
 void GcBegins() {
   HotState& hot = Hot();
   g_gc_begin = hot.page == nullptr ? 0 : TimeStamp(hot.time_is_tsc);
@@ -44,7 +44,7 @@ void GcEnds(const PymemrunGcRun* run) {
   HotState& hot = Hot();
   const uint64_t begin = g_gc_begin;
   g_gc_begin = 0;
-  // It may have begun before a fork.
+  // The run may have begun before a fork.
   if (hot.page == nullptr || begin == 0) return;
   const uint64_t end = TimeStamp(hot.time_is_tsc);
   const uint32_t thread = ThisThread(hot);
@@ -56,7 +56,8 @@ void GcEnds(const PymemrunGcRun* run) {
   HeapLog::StateClock(hot);
 }
 
-// Reads `value` as bits of an int64_t or a double. False: an exception is set.
+// Reads `value` as the bits of an int64_t or a double. An int that does not fit
+// becomes a double. Returns false with an exception set.
 bool ReadValue(PyObject* value, CounterPayload* payload) {
   double real = 0;
   if (PyFloat_Check(value)) {
@@ -80,7 +81,7 @@ bool ReadValue(PyObject* value, CounterPayload* payload) {
   return true;
 }
 
-// No curve can show another one.
+// Infinities and NaN cannot be drawn, so they are not recorded.
 bool IsFinite(const CounterPayload& payload) {
   double real = 0;
   memcpy(&real, &payload.bits, sizeof(real));
@@ -102,7 +103,7 @@ bool Counters::hears_gc_runs() {
 
 void Counters::Start() {
   if (!g_records) return;
-  // What it takes is not the program's.
+  // These allocations are the tracer's.
   const HeapInside inside;
   static constexpr PymemrunGcHeard kHeard = {GcBegins, GcEnds};
   PymemrunWatchGcRuns(&kHeard);

@@ -15,6 +15,7 @@
 
 namespace pymemrun {
 
+// Waits on the counter of scans as on the tail of a ring with room for none.
 void AwaitEndScan(ControlPage* page) {
   const ReplyPage& reply = ReplyOf(page);
   RingStall& stall = Hot().stall;
@@ -27,7 +28,8 @@ void AwaitEndScan(ControlPage* page) {
 
 namespace {
 
-// GIL held; no other thread that is left will get it again.
+// Called when the interpreter begins to finalise. GIL held; no other remaining
+// thread gets it again.
 void TellBegin() {
   Counters::End();
   ControlPage* page = Interposed::page();

@@ -22,11 +22,12 @@
 namespace pymemrun {
 namespace {
 
-// Whether orphans become the children of this process or of one that it
-// descends from within the program. A collector would be one, and the program
-// would see it end.
+// Whether orphans become children of this process, or of an ancestor within the
+// program. Then a collector would be a child too, and the program would see its
+// end.
 constinit bool g_adopts_orphans = false;
 
+// The three functions of pthread_atfork(3).
 void BeforeFork() {
   int subreaper = 0;
   prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
@@ -37,11 +38,11 @@ void InParent() {
   HotState& hot = Hot();
   if (hot.page == nullptr) return;
   hot.page->forks.fetch_add(1, std::memory_order_relaxed);
-  // Otherwise it is told when its number is known.
+  // In an interposed fork the child is recorded once its pid is known.
   if (!Interposed::InFork()) PageEvents::Forked(0);
 }
 
-// Async-signal-safe: other threads may have held any lock.
+// Async-signal-safe: other threads may have held any lock at the fork.
 void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
@@ -52,7 +53,8 @@ void InChild() {
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own
 }
 
-// What a child waits behind: the frame that forked, at the same place still.
+// In a child: where the frame that forked stands. The session begins when that
+// frame has moved on.
 struct Forking {
   Forks::BeginFunction begin;
   const PymemrunFrame* frame;
@@ -62,8 +64,8 @@ struct Forking {
 };
 constinit Forking g_forking = {};
 
-// Whether the call that forked has not returned: the code that runs was given
-// to os.register_at_fork(), or to subprocess as `preexec_fn`.
+// Whether the call that forked has not returned yet. Then the running code is a
+// callback of os.register_at_fork(), or subprocess's `preexec_fn`.
 bool StillForks(const PymemrunFrame* frame) {
   while (frame != nullptr && frame != g_forking.frame) {
     frame = PymemrunFrameBack(frame);
@@ -86,7 +88,7 @@ bool RunsOs(const PymemrunFrame* frame) {
   return name != nullptr && TextIs(name, "os");
 }
 
-// Whether one of the functions of os that exec looks for the program to run.
+// Whether os.exec*() is searching for the program to run.
 bool Execs(const PymemrunFrame* frame) {
   for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
     PymemrunCodeFacts facts;
@@ -101,7 +103,8 @@ bool Execs(const PymemrunFrame* frame) {
   return false;
 }
 
-// Whether an event is of Python code that begins a session.
+// Whether the event is of Python code that is worth a session. Children that
+// exec at once, or only run callbacks, get none.
 bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
   const bool is_c = what == EventWhat::kCCall;
   if ((!is_c && what != EventWhat::kCall) || RunsOs(frame)) return false;
@@ -109,7 +112,7 @@ bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
   return !StillForks(frame) && !Execs(frame);
 }
 
-// Begins, for the event under way: whether that is one to record.
+// Begins the session during this event. Returns whether to record it.
 bool BeginNow() {
   const uint32_t rss_pages = Statm::ReadAnew();
   g_forking.grown_pages = rss_pages - std::min(rss_pages, g_forking.rss_pages);
@@ -128,8 +131,8 @@ bool OnEvent(void*, const PymemrunFrame* frame, EventWhat what,
   return records;
 }
 
-// Some code has no events: from CPython 3.12 on a comprehension is no call, and
-// the call of a type never was one. Memory that it takes begins a session, too.
+// Some code has no events. From CPython 3.12 on a comprehension is no call, and
+// the call of a type never was. So allocated memory begins a session, too.
 void Grows();
 int Grew(void*) {
   const PymemrunFrame* frame = PymemrunTopFrame(PyThreadState_Get());
@@ -143,11 +146,12 @@ int Grew(void*) {
   return 0;
 }
 
-// Within an allocation: the interpreter calls as soon as it is ready.
+// Called within an allocation, where no Python code may run. So it asks for a
+// pending call.
 void Grows() { Py_AddPendingCall(Grew, nullptr); }
 
-// Called by the interpreter in the child, as the first of those that it calls
-// there. Where a child's next event cannot be waited for, this is the moment.
+// The interpreter calls this first in the child. Where the child's next event
+// cannot be watched, the session begins here.
 PyObject* AfterFork(PyObject*, PyObject*) {
   if (Hot().page != nullptr) Py_RETURN_NONE;  // not where the kernel wipes
   if (g_adopts_orphans) Py_RETURN_NONE;

@@ -37,7 +37,7 @@ bool ReadClass(PyObject* size, PyObject* probability, HeapRateClass* read) {
          Refuse(PyExc_ValueError, "heap: a probability must be from 0 to 1");
 }
 
-// Keeps the classes rising.
+// Insertion sort: the sampler needs the classes in rising order.
 void Insert(const HeapRateClass& added, HeapRatesConfig* rates) {
   size_t i = rates->class_count++;
   for (; i > 0 && rates->classes[i - 1].below_bytes > added.below_bytes; --i) {
@@ -64,6 +64,8 @@ bool ReadClasses(PyObject* dict, HeapRatesConfig* rates) {
 
 }  // namespace
 
+// Checks everything before anything is changed. Returns false with an exception
+// set.
 bool HeapModule::ReadRates(PyObject* heap, HeapRatesConfig* rates) {
   *rates = {};
   const bool is_dict = PyDict_Check(heap);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kStepMs = 50;
 constexpr uint32_t kMostNumbered = 100000;
-// The copy that is walked, or what writes the file.
+// The process of the copy, or that of its collector.
 constexpr char kStopped[] =
     "cut off: its process was killed, as happens when memory runs out";
 
@@ -36,7 +36,8 @@ const char* BaseName(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-// A new file of the user's alone, or -1 with errno.
+// Creates a new file that only the user may read. Returns -1 with errno set on
+// failure.
 int CreateFile(const char* path) {
   const int fd = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, path,
@@ -73,7 +74,7 @@ int ObjectModule::OpenFile(const char* path) {
     snprintf(file_, sizeof(file_), "%s", path);
     return CreateFile(file_);
   }
-  // No name is used twice in a run.
+  // A name is used once in a run.
   while (next_number_ < kMostNumbered) {
     const uint32_t number = next_number_++;
     if (!DumpName(g_parts.file.path(), number, file_, sizeof(file_))) break;
@@ -113,7 +114,7 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
       {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes, start.monotonic_ns,
        start.realtime_ns, static_cast<uint32_t>(reason), start.time_is_tsc}};
   const int error = dump_.Start(order, since_ns);
-  // Readers tell by the time what was allocated before the fork.
+  // Readers use the time to decide what was allocated before the fork.
   HeapLog::StateClock(Hot());
   syscall(SYS_close, fd);
   if (error == 0) return true;
@@ -186,7 +187,7 @@ void ObjectModule::Settle() {
   }
 }
 
-// Another thread may be the one that takes the result.
+// Another thread may take the result in between.
 void ObjectModule::WaitWithoutGil() {
   while (dump_.under_way()) {
     const ObjectDump::State state = dump_.Wait(0);
@@ -262,7 +263,7 @@ void ObjectModule::AtExit() {
   }
 }
 
-// Whether no dump is under way, or no longer.
+// Whether a dump can be started: none is under way any more.
 bool ObjectModule::IsFree() {
   if (!dump_.under_way()) return true;
   const ObjectDump::State state = dump_.Wait(0);
@@ -271,7 +272,7 @@ bool ObjectModule::IsFree() {
   return true;
 }
 
-// What comes while a dump is under way is that dump.
+// A request during a dump is dropped.
 void ObjectModule::DumpNow(DumpReason reason, const char* option) {
   if (Hot().page == nullptr || !IsFree()) return;
   if (!Start(reason, nullptr, MonotonicNs())) {
@@ -280,15 +281,14 @@ void ObjectModule::DumpNow(DumpReason reason, const char* option) {
   }
 }
 
-// As handlers of Python's: they run between two instructions of the main
-// thread.
+// Python-level handlers run between two instructions of the main thread.
 PyObject* ObjectModule::OnSignal(PyObject*, PyObject*) {
   g_parts.objects.DumpNow(DumpReason::kSignal, "--objects signal");
   Py_RETURN_NONE;
 }
 
-// Who asked from outside wants the program as it is from then on. That the
-// order is taken is said before the fork: who asks after that asks anew.
+// A request from outside wants a dump of a later moment than itself. So the
+// order is confirmed before the fork: a later request gets a dump of its own.
 void ObjectModule::Obey(ControlPage* page, uint32_t order) {
   const DumpReason reason = ReasonOfOrder(order);
   const bool outside = reason == DumpReason::kOutside;
@@ -315,7 +315,7 @@ PyObject* ObjectModule::OnOrder(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-// The one who asked reads it in the run file.
+// The one who asked waits for this in the run file.
 void ObjectModule::TellUnderWay() {
   HotState& hot = Hot();
   const bool begun = problem_[0] == '\0';
@@ -362,8 +362,8 @@ void ObjectModule::TellCollector() const {
                                 std::memory_order_release);
 }
 
-// Where nothing else tells that the program's own code has ended: as the first
-// function that is registered there, the last that is called.
+// Used where CPython does not tell when it finalises. The function is
+// registered first, so atexit calls it last.
 void ObjectModule::WatchExit() {
   PyObject* module = PyImport_ImportModule("atexit");
   PyObject* function = PyCFunction_New(&exit_method_, nullptr);

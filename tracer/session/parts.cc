@@ -6,6 +6,8 @@ namespace pymemrun {
 
 constinit Parts g_parts;
 
+// In a forked child: all parts begin anew, except what belongs to the
+// interpreter.
 void Parts::Renew() {
   const Startup started = startup;
   const HeapModule module = heap;

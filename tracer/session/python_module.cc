@@ -21,7 +21,7 @@
 namespace pymemrun {
 namespace {
 
-// What the run is to record.
+// What this run can record.
 struct Recorded {
   bool any = true;
   bool calls = true;
@@ -30,6 +30,8 @@ struct Recorded {
 constinit Recorded g_recorded;
 const char* g_package = nullptr;  // TraceConfig's
 
+// No effect if tracing is on. The hooks come last: their first event is after
+// the end of the pause.
 void StartTracing() {
   const RingLock lock;
   g_parts.file.Begin();
@@ -79,6 +81,7 @@ PyObject* GatherStats(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+// Allowed while tracing is off: a mark is no event.
 PyObject* MarkNow(PyObject*, PyObject* label) {
   if (!PyUnicode_Check(label)) {
     PyObject* type = PyObject_GetAttrString(
@@ -102,7 +105,8 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   Py_RETURN_NONE;
 }
 
-// Calls and heap events begin and end together. Some runs never trace calls.
+// Calls and heap events are switched together. Runs without calls have only the
+// heap's state.
 bool IsTracing() {
   return g_recorded.calls ? g_parts.slot.armed() : g_heap.samples.records();
 }
@@ -129,7 +133,8 @@ PyObject* RunFilePath(PyObject*, PyObject*) {
   return PyUnicode_DecodeFSDefault(path);
 }
 
-// `%load_ext pymemrun`, in a package of the same name.
+// `%load_ext pymemrun` imports this module, and the magic is in a package of
+// the same name.
 PyObject* LoadExtension(PyObject*, PyObject* shell) {
   PyObject* const module = PyImport_ImportModule("pymemrun.jupyter");
   if (module == nullptr) return nullptr;
@@ -139,7 +144,7 @@ PyObject* LoadExtension(PyObject*, PyObject* shell) {
   return result;
 }
 
-// `with pymemrun.trace():`. Leaves tracing as it found it.
+// `with pymemrun.trace():`. Leaves tracing as it was before.
 struct TraceObject {
   PyObject base;
   bool started;
@@ -162,7 +167,8 @@ PyObject* TraceExit(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-// Whether a call of it runs its code, and not only makes an object that does.
+// Whether a call runs the function's code. Calls of generators and coroutines
+// only make an object.
 bool RunsWhenCalled(PyObject* function) {
   PyObject* const code = PyObject_GetAttrString(function, "__code__");
   PyObject* const flags =
@@ -174,8 +180,8 @@ bool RunsWhenCalled(PyObject* function) {
   return (value & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) == 0;
 }
 
-// `@pymemrun.trace()`: contextlib makes the decorator, which takes a new
-// context manager for each call.
+// `@pymemrun.trace()`: contextlib.ContextDecorator makes the decorator. It
+// takes a new context manager for each call, by _recreate_cm().
 PyObject* TraceCall(PyObject* self, PyObject* args, PyObject*) {
   PyObject* function = nullptr;
   if (!PyArg_UnpackTuple(args, "trace", 1, 1, &function)) return nullptr;
@@ -265,7 +271,8 @@ PyMethodDef kMethods[] = {
      "pymemrun`. Adds the magic `%%pymemrun`."},
     {nullptr, nullptr, 0, nullptr}};
 
-// Gives the value away. Returns -1 with an exception.
+// Sets an attribute and gives the reference to `value` away. Returns -1 with an
+// exception set.
 int SetAttribute(PyObject* module, const char* name, PyObject* value) {
   if (value == nullptr) return -1;
   const int result = PyObject_SetAttrString(module, name, value);
@@ -273,8 +280,8 @@ int SetAttribute(PyObject* module, const char* name, PyObject* value) {
   return result;
 }
 
-// The package's modules can be imported as this one's. IPython 7 asks each
-// extension for its file.
+// Makes the modules of the package importable as submodules of this one.
+// IPython 7 needs the `__file__` of an extension.
 int AddModulesOf(const char* package, PyObject* module) {
   PyObject* const folder = PyUnicode_DecodeFSDefault(package);
   if (folder == nullptr) return -1;
@@ -323,7 +330,7 @@ void PythonModule::Register(const TraceConfig* config) {
   g_recorded = {any, any && config->traces.has(Trace::kCalls),
                 any && config->heap.mode == HeapMode::kStats};
   if (any) g_package = config->package;
-  // Its objects have another head.
+  // Objects of a free-threaded interpreter have another layout.
   if (kAnyPython && strstr(Py_GetVersion(), "free-threading") != nullptr) {
     return;
   }

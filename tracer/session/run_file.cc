@@ -14,7 +14,7 @@
 namespace pymemrun {
 namespace {
 
-// `path` as an absolute one. Returns its length, or 0 with errno set.
+// Makes `path` absolute. Returns the length, or 0 with errno set.
 size_t MakeAbsolute(const char* path, char* buffer, size_t size) {
   buffer[0] = '\0';
   if (path[0] != '/' && getcwd(buffer, size) == nullptr) return 0;
@@ -30,6 +30,8 @@ size_t MakeAbsolute(const char* path, char* buffer, size_t size) {
 
 }  // namespace
 
+// The collector writes by descriptor, so renaming the file is enough.
+// RENAME_NOREPLACE: an existing file is never lost.
 bool RunFile::RenameTo(const char* name, PyObject* given) {
   char absolute[PATH_MAX];
   const size_t length = MakeAbsolute(name, absolute, sizeof(absolute));

@@ -38,7 +38,7 @@
 namespace pymemrun {
 namespace {
 
-// Survives in a forked child on purpose: it is how the child is told apart.
+// A forked child keeps it: a pid that is not its own shows that it is one.
 struct SessionState {
   ControlPage* page;
   pid_t pid;
@@ -64,7 +64,7 @@ struct SessionState {
 };
 SessionState g_session = {};
 
-// Time stamp units in 50 us, from the time since Prepare.
+// 50 us in time stamp units, by the rate since Prepare.
 uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   const uint64_t ns = now_ns - g_session.prepare_ns;
   if (ns == 0) return kStalenessNs;
@@ -77,7 +77,7 @@ void SayLine(const char* line) {
   if (g_session.say != nullptr) g_session.say(line, strlen(line));
 }
 
-// What the collector is to know of the moment at which the run begins.
+// Tells the collector the facts of the start. start_state is stored last.
 void TellStart(ControlPage* page, HotState& hot) {
   page->start.hears_gc_runs = Counters::hears_gc_runs() ? 1 : 0;
   page->start.free_threaded = IsFreeThreaded() ? 1 : 0;
@@ -90,8 +90,8 @@ void TellStart(ControlPage* page, HotState& hot) {
   hot.row_tsc = page->start.tsc;
   hot.row_number = ~uint64_t{0};
   hot.current_thread = ~0u;  // no thread has had an event
-  // Last: a forked child takes faults on our own code, too, and each brings up
-  // to 16 pages.
+  // Last: in a forked child the tracer's code causes faults, too. Each of them
+  // brings up to 16 pages.
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.since_fork_bytes = Forks::GrownPages() * page->page_bytes;
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
@@ -103,7 +103,7 @@ void TellStart(ControlPage* page, HotState& hot) {
 
 bool BeginInChild();
 
-// The heap's hooks, and what a forked child inherits with them.
+// What forked children inherit: the heap's hooks, and watches.
 void InstallOnce() {
   if (g_session.begun) return g_heap.control.TellNow();
   g_session.begun = true;
@@ -114,14 +114,16 @@ void InstallOnce() {
   Counters::Start();
 }
 
-// The moment before the user's code. GIL.
+// Begins recording, right before the user's code. GIL held. Returns whether
+// events are recorded now.
 bool Begin() {
   ControlPage* page = g_session.page;
   HotState& hot = Hot();
   g_parts.codes.WatchDeaths();
   Interposed::WatchGil(PymemrunGilSwitchCond(), ProfileSlot::OnGilTaken);
   g_parts.threads.MakeKeys();
-  // In a child the collector has only just been started.
+  // The collector of a child was started just now, so the child makes the
+  // pages.
   if (g_session.begun) SharedRegion::TouchEventRing(page);
   if (!CollectorWait(page, g_session.collector).UntilReady()) {
     SayLine(
@@ -135,7 +137,7 @@ bool Begin() {
   hot.page = page;
   OwnStack::Allow();
   BeginGil(SayLine);
-  // What a child allocated since the fork may have put its thread to rest.
+  // The sampler of a child may be at rest since its allocations after the fork.
   HeapSampler::DrawAnew();
   g_heap.samples.Record(!g_session.paused);
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
@@ -150,15 +152,15 @@ bool Begin() {
   return false;
 }
 
-// The parent and the first process learn that this child is traced.
+// Counts this child for its parent and the first process.
 void CountInParents(ChildCounts* parents) {
   if (!g_session.shares_counts) return;  // as in the parent
   parents->traced.fetch_add(1, std::memory_order_relaxed);
   g_session.firsts_counts->all.fetch_add(1, std::memory_order_relaxed);
 }
 
-// In a forked child: a session of its own. Hooks forward until it has begun.
-// What it takes is not the program's. GIL.
+// Begins a session in a forked child. Until then its hooks only forward. GIL
+// held. These allocations are the tracer's.
 bool BeginInChild() {
   const HeapInside inside;
   ControlPage* const parents = g_session.page;
@@ -182,7 +184,7 @@ bool WipeHotPageOnFork() {
   return madvise(&g_hot_page, sizeof(g_hot_page), MADV_WIPEONFORK) == 0;
 }
 
-// The first call counts.
+// Sends the end once: the first caller's reason counts.
 void SendEnd(ControlPage* page, EndReason reason, int status) {
   if (g_session.says_end.exchange(true)) return;
   EndFacts& end = page->end;
@@ -202,8 +204,8 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   WakeFutex(&page->wake_collector);
 }
 
-// The program ends without exit handlers. Then only what is resident now is
-// waited for. Async-signal-safe.
+// The program ends without exit handlers, so only the last scan is waited for.
+// Async-signal-safe.
 void TellExit(int status) {
   ControlPage* const page = Interposed::page();
   if (page->start_state.load(std::memory_order_relaxed) == 0) return;
@@ -211,8 +213,8 @@ void TellExit(int status) {
   AwaitEndScan(page);
 }
 
-// Whether the ring has no producer but the calling thread: it holds the GIL, or
-// the interpreter is gone.
+// Whether only this thread can write to the ring: it holds the GIL, or there is
+// no interpreter any more.
 bool NoOtherProducer() {
   return Py_IsInitialized() == 0 || (!kFreeThreaded && PyGILState_Check() == 1);
 }
@@ -225,7 +227,7 @@ void ShareCounts(ControlPage* page) {
   }
 }
 
-// What is asked for. `forked`: Prepare has been called in a parent.
+// Stores the configuration. `forked`: a parent has called Prepare() before.
 void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.page = page;
   g_session.pid = getpid();
@@ -251,7 +253,7 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.prepare_ns = MonotonicNs();
 }
 
-// Where something wants it.
+// Opens the side ring if anything traced uses it.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
   const TraceSet traces = config.traces;
   GilHooks::Ask(traces.has(Trace::kGil) ? config.gil_min_wait_ns : 0);
@@ -260,7 +262,7 @@ bool StartSideRing(ControlPage* page, const TraceConfig& config) {
          (OwnStack::Create() && SideRing::Open(page));
 }
 
-// A forked child has the heap's hooks, and knows which blocks were sampled.
+// A forked child inherits the heap's hooks and the table of sampled blocks.
 bool MakeTables(ControlPage* page, const TraceConfig* config, bool forked) {
   HotState& hot = Hot();
   g_parts.filters = Filters(config);

@@ -6,6 +6,8 @@
 
 namespace pymemrun {
 
+// Without a session: only the hooks that count sizes, from the start of the
+// user's code.
 void SizeRun::Prepare(const TraceConfig* config) {
   PythonModule::Register(config);
   g_parts.startup.Watch(config, [] {

@@ -117,6 +117,8 @@ TrapForExec::~TrapForExec() {
   errno = saved;
 }
 
+// After a failed exec: what is really pending becomes virtually pending again,
+// or is delivered.
 void TrapForExec::TakeBack() {
   const TrapBlock block;
   if (ignored_) TrapState::InstallHandler();
@@ -132,6 +134,8 @@ void TrapForExec::TakeBack() {
   if (!was_blocked_) ChangeRealMask(SIG_UNBLOCK, kTrapBit);
 }
 
+// The child inherits the real action and mask at a moment inside libc. So both
+// are as the program sees them for the whole call.
 TrapForSpawn::TrapForSpawn() {
   if (!TrapState::IsVirtual()) return;
   const int saved = errno;

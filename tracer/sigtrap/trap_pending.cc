@@ -134,6 +134,8 @@ siginfo_t Nudge() {
 
 }  // namespace
 
+// si_code above 0 comes from the kernel, for the thread that caused it
+// (sigaction(2)).
 bool IsForThread(const siginfo_t& info) {
   return info.si_code == SI_TKILL || info.si_code > 0;
 }

@@ -187,6 +187,8 @@ TrapAction TrapState::SetAction(const TrapAction& action) {
   return was;
 }
 
+// The compare-and-swap fails if the action was changed in between, also to an
+// equal one.
 bool TrapState::ResetAction(const TrapAction& from) {
   uint32_t number;
   const TrapAction now = Current(&number);
@@ -196,6 +198,9 @@ bool TrapState::ResetAction(const TrapAction& from) {
   return g_current.compare_exchange_strong(number, Store(reset));
 }
 
+// SA_RESTART as the program has it, because the kernel decides by the real
+// action whether a call is restarted. Without a handler of the program nothing
+// is interrupted.
 bool TrapState::InstallHandler() {
   const TrapAction action = Action();
   struct sigaction real = {};
@@ -306,6 +311,8 @@ void TrapState::OnProgramsTrap(siginfo_t* info, void* context) {
   Call(action, info, context);
 }
 
+// The earlier action is stored with all its flags, as the program must get it
+// back.
 bool TrapSignal::Own(FaultFunction* on_fault) {
   struct sigaction before;
   if (madvise(&g_owner, sizeof(g_owner), MADV_WIPEONFORK) != 0 ||
@@ -332,6 +339,7 @@ bool TrapSignal::Own(FaultFunction* on_fault) {
   return true;
 }
 
+// Makes the state real as in a child: g_owner.pid is 0 then.
 void TrapSignal::Release() {
   if (!TrapState::IsVirtual()) return;
   if (TrapState::events()) DisableEvents();

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMaxName = 1024;
 
-// Tasks whose names the collector has. Two that fall on one place take turns:
-// then names are sent again.
+// A task whose name the collector has. Two tasks with the same hash displace
+// each other, so their names are sent again.
 struct Told {
   const PyObject* task;
   const PyObject* coroutine;  // null: it is a greenlet
@@ -42,7 +42,8 @@ Told& ToldOf(const PyObject* task) {
 }
 static_assert(kTold == size_t{1} << (64 - 54));
 
-// "Task-N" of an int N.
+// From 3.12 on asyncio keeps the number of an unnamed task, and makes "Task-N"
+// of it when asked.
 size_t NumberedName(PyObject* number, char* name) {
   size_t size = 0;
   for (const char* c = "Task-"; *c != 0; ++c) name[size++] = *c;
@@ -57,7 +58,7 @@ size_t NumberedName(PyObject* number, char* name) {
   return size;
 }
 
-// As much of a str as fits, in whole characters.
+// As many whole characters of a str as fit. Returns the number of bytes.
 size_t TextOf(PyObject* text, char* name, size_t most) {
   size_t size = 0;
   Py_ssize_t at = 0;
@@ -68,7 +69,7 @@ size_t TextOf(PyObject* text, char* name, size_t most) {
   return size;
 }
 
-// Sends a name that the collector does not have.
+// Sends a name and remembers that the collector has it.
 void Tell(const Told& told, SideTaskKind kind, const char* text, size_t size,
           uint32_t code) {
   SideItem item(SideKind::kTask, size);
@@ -94,7 +95,8 @@ bool IsTold(const Told& wanted) {
 
 void StepItems::Ask(bool calls) { g_items.calls = calls; }
 
-// Events of calls have it already, and their dRSS must stay theirs.
+// If calls are traced, their events keep RSS up to date. Reading it here would
+// take the change away from the next event.
 uint64_t StepItems::RssBytes(uint64_t stamp) {
   const HotState& hot = Hot();
   if (g_items.calls && hot.page != nullptr) {

@@ -19,7 +19,7 @@
 namespace pymemrun {
 namespace {
 
-// What the calling thread runs: a greenlet, and since when. The address is only
+// The greenlet that runs on this thread, and since when. Its address is only
 // compared.
 struct Running {
   const PyObject* greenlet;  // null: no switch was seen yet
@@ -35,7 +35,8 @@ uint64_t AddressOf(const void* object) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(object));
 }
 
-// Within a task's step, what waits there stays the task's.
+// Notes that `greenlet` runs from now on. Within the step of a task, what waits
+// is still the task.
 void Run(const PyObject* greenlet, uint64_t now) {
   if (t_task.task == 0 || t_task.task == AddressOf(t_running.greenlet)) {
     t_task = {greenlet == t_running.main ? 0 : AddressOf(greenlet), 0};
@@ -54,7 +55,7 @@ SideTaskStep StepOf(TaskNote note, uint64_t now) {
           StepItems::RssBytes(now) - t_running.rss_bytes};
 }
 
-// Without the stack of the calling thread, which is another greenlet's.
+// Without a stack: that of the calling thread is another greenlet's by now.
 void PutWithoutStack(const SideTaskStep& step) {
   SideItem item(step.kind, 0);
   if (!item.ok()) return;
@@ -62,7 +63,7 @@ void PutWithoutStack(const SideTaskStep& step) {
   item.Commit();
 }
 
-// Code of the outermost frame of the running greenlet; null: it runs only C
+// The code of the outermost frame of the running greenlet; null: it runs only C
 // code.
 const PyCodeObject* OutermostCode() {
   const PyCodeObject* code = nullptr;
@@ -73,12 +74,14 @@ const PyCodeObject* OutermostCode() {
   return code;
 }
 
+// Before a switch: the step of the greenlet that leaves ends here, with its
+// stack.
 void Leaves(PyObject* from, PyObject* to) {
   if (!Records()) return;
   const int saved_errno = errno;
   const uint64_t now = TimeStamp(Hot().time_is_tsc);
   if (t_running.main == nullptr) t_running.main = from;
-  // Where no Python code runs, as in gevent's hub, the thread waits for others.
+  // A greenlet without Python code, such as gevent's hub, waits for the others.
   const PyCodeObject* const outermost = OutermostCode();
   if (t_running.greenlet == from && from != t_running.main &&
       outermost != nullptr) {
@@ -94,18 +97,17 @@ void Leaves(PyObject* from, PyObject* to) {
   errno = saved_errno;
 }
 
-// What runs by our account is neither greenlet of a switch that returns: it
-// ended into its parent, which another had not resumed it from. It may be
-// freed, so it is not asked. A dead one that was switched to is not known any
-// more.
+// Whether a third greenlet ran until now: neither `from` nor `to`. It has ended
+// into its parent, and another greenlet had resumed it. It may be freed, so it
+// is not read. A dead greenlet that was switched to is no longer known.
 bool EndedElsewhere(const PyObject* from, const PyObject* to) {
   const PyObject* const ran = t_running.greenlet;
   return ran != nullptr && ran != from && ran != to && ran != t_running.main &&
          StepItems::Knows(ran);
 }
 
-// One that ran until now and did not leave by a switch of its own has ended, or
-// was left in a way that is not seen.
+// After a switch. If `to` still runs by the notes, it did not leave by a
+// switch: it has ended, or was left unseen.
 void Returns(PyObject* from, PyObject* to, int to_ended) {
   if (!Records()) return;
   const int saved_errno = errno;
@@ -123,16 +125,16 @@ void Returns(PyObject* from, PyObject* to, int to_ended) {
   errno = saved_errno;
 }
 
-// Switches are recorded from here on. Once.
+// Records switches from now on. Called once.
 void WatchGreenlets() {
   const PymemrunGreenletHooks hooks = {Leaves, Returns};
   PymemrunWatchGreenlets(&hooks);
 }
 
-// As long a thread may be without the GIL within a step before that is told:
-// 1 ms, in units of HotState::staleness (50 us).
+// Shortest time without the GIL that is recorded: 1 ms, in units of
+// HotState::staleness (50 us).
 constexpr uint64_t kBlockedUnits = kMinTaskBlockedNs / 50000;
-// Most objects followed from what a task awaits.
+// Most frames recorded of what a task awaits.
 constexpr size_t kMostAwaited = 32;
 
 struct State {
@@ -142,7 +144,7 @@ struct State {
 };
 constinit State g_tasks = {};
 
-// Between begin and end of a step.
+// A step under way. The caller keeps it on its stack.
 struct Step {
   const PyObject* task;
   uint64_t begin, rss_bytes;
@@ -153,7 +155,7 @@ struct Step {
 };
 static_assert(sizeof(Step) <= PYMEMRUN_STEP_BYTES);
 
-// The place of the calling thread, or a free one.
+// The entry of the calling thread, or a free one; null: all are taken.
 TaskNow* PlaceOf(ControlPage* page) {
   const uint32_t thread = NativeThreadId();
   TaskNow* free = nullptr;
@@ -172,7 +174,7 @@ void SetNow(TaskNow* now, uint64_t task, uint64_t since) {
   if (task == 0) now->thread.store(0, std::memory_order_relaxed);
 }
 
-// What the coroutine waits for, as frames of the wire: the innermost first.
+// The frames in which the coroutine waits, the innermost first, as on the wire.
 size_t AwaitedBy(PyObject* coroutine, SideFrame* frames) {
   const PymemrunFrame* found[kMostAwaited];
   const size_t count = PymemrunAwaitedFrames(coroutine, found, kMostAwaited);
@@ -219,6 +221,9 @@ void TellStep(const Step& step, PyObject* coroutine, uint64_t now,
   item.Commit();
 }
 
+// Called before a coroutine is resumed, with the GIL. Returns 0 if it is not
+// the coroutine of a running task. Steps nest, so the outer one is kept in the
+// step.
 int BeginStep(PyObject* coroutine, void* at) {
   ControlPage* const page = SideRing::page();
   if (page == nullptr || !g_tasks.asked) return 0;
@@ -289,6 +294,7 @@ void TaskHooks::NoteLettingGo() {
   t_task.let_go = TimeStamp(Hot().time_is_tsc);
 }
 
+// The stack is still that of the call which released the GIL.
 void TaskHooks::NoteTaking() {
   const uint64_t since = t_task.let_go;
   t_task.let_go = 0;

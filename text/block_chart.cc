@@ -4,6 +4,8 @@
 
 namespace pymemrun {
 
+// The bar ends at an eighth of a column, rounded down, so that a part never
+// looks like the whole. ASCII has no parts of a column: there it is rounded.
 std::string BlockBar(double share, size_t columns, bool unicode) {
   static constexpr const char* kEighths[] = {"",  "▏", "▎", "▍",
                                              "▌", "▋", "▊", "▉"};
@@ -17,6 +19,9 @@ std::string BlockBar(double share, size_t columns, bool unicode) {
                    (length - static_cast<double>(whole)) * 8)];
 }
 
+// One character per value, by eighths of the largest value. Missing values
+// count as 0. A value of 0 is still shown as the lowest block, so that the
+// curve has no holes.
 std::string BlockCurve(const std::vector<double>& values, size_t count,
                        bool unicode) {
   static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄",
@@ -35,6 +40,9 @@ std::string BlockCurve(const std::vector<double>& values, size_t count,
   return curve;
 }
 
+// A chart of several lines, the top one first. Each value fills its column from
+// the bottom: a line takes up to 8 of its eighths, and the rest goes to the
+// line above. ASCII rounds to whole lines.
 std::vector<std::string> BlockColumns(const std::vector<double>& values,
                                       size_t lines, bool unicode) {
   static constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄",

@@ -6,6 +6,7 @@
 namespace pymemrun {
 namespace {
 
+// Spreadsheets run a cell that begins like this as a formula ("CSV injection").
 bool LooksLikeFormula(absl::string_view name) {
   return !name.empty() &&
          absl::string_view("=+-@\t\r").find(name[0]) != absl::string_view::npos;
@@ -21,6 +22,10 @@ void AppendJsonEscape(uint32_t value, std::string* out) {
   absl::StrAppendFormat(out, "\\u%04x", value);
 }
 
+// A byte that is not UTF-8 becomes a lone low surrogate, as Python's
+// "surrogateescape" has it: 0xff becomes U+DCFF. JSON needs only quotes,
+// backslashes and control characters escaped; what misleads a terminal is
+// escaped, too.
 void AppendJsonRune(const Rune& rune, absl::string_view bytes,
                     std::string* out) {
   if (rune.kind == Rune::kBadByte) {
@@ -37,6 +42,9 @@ void AppendJsonRune(const Rune& rune, absl::string_view bytes,
 
 }  // namespace
 
+// RFC 4180: a cell with a comma, a quote or a line end is quoted, and quotes in
+// it are doubled. With `guard` an apostrophe keeps a spreadsheet from taking
+// the cell as a formula. It is inside the quotes, where it is part of the cell.
 void AppendCsvCell(absl::string_view name, bool guard, std::string* out) {
   const bool quoted = name.find_first_of(",\"\r\n") != absl::string_view::npos;
   if (quoted) *out += '"';

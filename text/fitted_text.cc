@@ -46,6 +46,8 @@ std::string Spaces(absl::string_view text, size_t columns) {
 
 }  // namespace
 
+// A space after a digit does not break a line, unless another space follows or
+// the text ends: "1.5 MiB" stays together.
 std::vector<absl::string_view> UnbrokenWords(absl::string_view text) {
   std::vector<absl::string_view> words;
   size_t begin = 0;
@@ -68,6 +70,8 @@ std::string PadLeft(absl::string_view text, size_t columns) {
   return absl::StrCat(Spaces(text, columns), text);
 }
 
+// One pass. `room` is the longest start of `shown` that leaves room for the
+// dots, in case that the name turns out to be too long.
 std::string CutToColumns(absl::string_view name, size_t columns) {
   std::string shown;
   size_t used = 0;
@@ -85,6 +89,9 @@ std::string CutToColumns(absl::string_view name, size_t columns) {
   return shown;
 }
 
+// Removes characters from the front until the rest fits behind the dots. It
+// goes on up to the next slash, so that whole folders are removed. It stops
+// inside the file's name only if even that does not fit.
 std::string CutPath(absl::string_view path, size_t columns, bool unicode) {
   const absl::string_view dots = unicode ? "…" : kDots;
   const size_t room = columns - std::min(columns, ColumnsOf(dots));
@@ -134,6 +141,9 @@ std::string CutLabel(absl::string_view label, size_t columns, bool unicode) {
     fixed = label.substr(number.begin);
     name = "";
   }
+  // The number is kept whole. Of what is left, the path gets half, or all that
+  // the name does not need. In brackets 3 columns go to " (" and ")". If too
+  // little is left for both, only the path and the number are shown.
   const size_t room = columns - std::min(columns, ColumnsOf(fixed));
   const size_t both = room - std::min<size_t>(room, in_brackets ? 3 : 0);
   if (fixed[0] == '#' && both >= kLeastPart) {
@@ -150,6 +160,8 @@ std::string CutLabel(absl::string_view label, size_t columns, bool unicode) {
                      : absl::StrCat(cut, fixed, rest);
 }
 
+// 999.5 would be rounded to 1000, which has four digits, so the next unit
+// begins there. 9.95 would be rounded to 10.0, so decimals end there.
 std::string ShortBytes(double bytes) {
   static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double value = bytes;
@@ -166,6 +178,8 @@ std::string Percent(double share) {
   return absl::StrFormat("%.0f %%", 100 * share);
 }
 
+// The folder of installed packages says nothing to a reader; the path in it
+// does.
 std::string ShortPath(absl::string_view path, absl::string_view folder) {
   for (const absl::string_view installed :
        {"/site-packages/", "/dist-packages/"}) {

@@ -39,6 +39,12 @@ bool HasSwapped(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+// The name with the fewest changes wins, the first one among equals. A name
+// that begins with the word counts as equal to it, if the word has two letters
+// or more besides its dashes. Two swapped letters count as one change. `least`
+// is above the most changes allowed, which grow with the word: 1 below 5
+// letters, 2 below 8. Words above 64 bytes are not compared, since the distance
+// takes quadratic time.
 std::string NearestName(std::string_view word,
                         const std::vector<std::string>& names) {
   constexpr size_t kLongestWord = 64;
@@ -64,6 +70,9 @@ std::string NearestName(std::string_view word,
   return nearest;
 }
 
+// Cuts words of more than `longest` bytes to their first 100 bytes and dots.
+// What follows a closing quote, such as a colon, is kept. Then the whole
+// message is cut to ten times `longest`. No character is cut in two.
 std::string ShortWords(std::string_view message, size_t longest) {
   constexpr size_t kShown = 100;
   const auto begin_of = [](std::string_view text, size_t size) {

@@ -8,6 +8,8 @@
 
 namespace pymemrun {
 
+// Units are powers of 1024, with one decimal. A double holds any count of bytes
+// up to 2^53 exactly, and larger ones closely enough.
 std::string HumanBytes(double size_bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB",
                                            "TiB", "PiB", "EiB"};
@@ -25,6 +27,7 @@ std::string HumanBytes(double size_bytes) {
   return absl::StrFormat("%.1f %s", size, kUnits[unit]);
 }
 
+// Commas in any locale, so that reports do not depend on it.
 std::string Grouped(uint64_t value) {
   const std::string digits = absl::StrCat(value);
   std::string text;
@@ -35,6 +38,7 @@ std::string Grouped(uint64_t value) {
   return text;
 }
 
+// English has one plural form; `many` is for words that do not take an s.
 std::string Counted(uint64_t count, absl::string_view one,
                     absl::string_view many) {
   if (count == 1) return absl::StrCat("1 ", one);

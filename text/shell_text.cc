@@ -9,12 +9,17 @@
 namespace pymemrun {
 namespace {
 
+// Characters that need no quotes in bash, nor in zsh except = at the start. All
+// others are quoted, also those that matter only in some places, such as ~ and
+// #.
 bool IsPlain(char c) {
   return absl::ascii_isalnum(c) ||
          absl::string_view("_./-+:=@%,").find(c) != absl::string_view::npos;
 }
 
-// $'...': bytes that a terminal must not get are written as escapes.
+// $'...': bytes that a terminal must not get are written as \xHH, so that a
+// name that is not UTF-8 stays the same file. bash and zsh read it; other
+// shells may not.
 std::string Escaped(absl::string_view name) {
   std::string word = "$'";
   while (!name.empty()) {
@@ -36,6 +41,9 @@ std::string Escaped(absl::string_view name) {
 
 }  // namespace
 
+// Three forms, the plainest that will do: as it is, in single quotes, or with
+// escapes. Within single quotes only a single quote ends them. So one is
+// written as '\'': the end, a quoted quote, a new begin.
 std::string ShellArgument(absl::string_view argument) {
   bool is_plain = !argument.empty(), is_harmless = true;
   for (absl::string_view rest = argument; !rest.empty();) {
@@ -50,6 +58,8 @@ std::string ShellArgument(absl::string_view argument) {
                       "'");
 }
 
+// The same file, but no longer like an option. A lone "-" stays: commands take
+// it as a name for their input.
 std::string ShellWord(absl::string_view name) {
   const bool is_option = name.size() > 1 && name.front() == '-';
   return is_option ? ShellArgument(absl::StrCat("./", name))

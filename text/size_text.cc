@@ -20,6 +20,8 @@ struct Unit {
   uint64_t bytes;
 };
 
+// As in dd(1): K and KiB are 1024, KB is 1000. Upper and lower case are the
+// same.
 constexpr Unit kUnits[] = {
     {"", 1},
     {"B", 1},
@@ -55,7 +57,9 @@ struct Decimal {
   uint64_t divisor;
 };
 
-// Takes digits, and a point with digits, off the front of *text.
+// Takes digits, and a point with digits, off the front of *text. Exact: no
+// floating point, so that "0.1" is a tenth. Trailing zeros do not count. Fails
+// if a number does not fit 64 bits.
 std::optional<Decimal> TakeDecimal(std::string_view* text) {
   size_t end = std::min(text->find_first_not_of(kDigits), text->size());
   std::string digits(text->substr(0, end));
@@ -82,6 +86,8 @@ std::optional<Decimal> TakeDecimal(std::string_view* text) {
 
 }  // namespace
 
+// A number, blanks, a unit. The result must be a whole number of bytes that
+// fits int64_t: "0.5 KiB" is 512, and "0.3K" is refused rather than rounded.
 std::optional<uint64_t> ParseSize(std::string_view text) {
   const std::optional<Decimal> number = TakeDecimal(&text);
   if (!number) return std::nullopt;
@@ -98,6 +104,8 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
   return factor * step;
 }
 
+// std::from_chars accepts neither spaces, nor a plus, nor any locale's
+// separators. The whole text must be the number.
 std::optional<int64_t> ParseNumber(std::string_view text, int64_t lowest,
                                    int64_t highest) {
   const char* end = text.data() + text.size();

@@ -19,13 +19,15 @@ void AppendHex(char letter, int digits, uint32_t value, std::string* out) {
   }
 }
 
+// C0, DEL and C1. Terminals obey escape sequences that begin in C0 or C1.
 bool IsControl(uint32_t value) {
   return value < 0x20 || (value >= 0x7f && value < 0xa0);
 }
 
 // Marks, embeddings, overrides and isolates that reorder text; separators that
 // some programs take for line ends; and invisible characters, by which two
-// different names would look the same.
+// different names would look the same. The last range is that of tags, which no
+// terminal shows.
 bool IsReorderingOrInvisible(uint32_t value) {
   return value == 0x00ad || value == 0x061c ||
          (value >= 0x200b && value <= 0x200f) ||
@@ -39,6 +41,7 @@ bool IsContinuation(absl::string_view text, size_t at) {
   return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80;
 }
 
+// The six bits of a continuation byte.
 uint32_t Bits(absl::string_view text, size_t at) {
   return static_cast<uint8_t>(text[at]) & 0x3f;
 }
@@ -50,6 +53,10 @@ bool Rune::IsHarmless() const {
          !IsReorderingOrInvisible(value);
 }
 
+// Strict UTF-8 (RFC 3629), with surrogates let through as a kind of their own.
+// Leads below 0xc2 would be overlong, and leads above 0xf4 beyond U+10FFFF.
+// Overlong forms of three and four bytes are found by their value. After a bad
+// byte the next one is looked at anew, so that no good character is lost.
 Rune FirstRune(absl::string_view text) {
   const uint8_t lead = static_cast<uint8_t>(text[0]);
   if (lead < 0x80) return {Rune::kScalar, 1, lead};
@@ -71,6 +78,8 @@ Rune FirstRune(absl::string_view text) {
   return {Rune::kScalar, 4, value};
 }
 
+// An escape is ASCII, so its bytes are its columns. A harmless character counts
+// as one column, although terminals show some in two or none.
 size_t AppendVisible(const Rune& rune, absl::string_view bytes,
                      std::string* out) {
   if (rune.IsHarmless()) {
@@ -88,6 +97,7 @@ size_t AppendVisible(const Rune& rune, absl::string_view bytes,
   return out->size() - before;
 }
 
+// Most names are plain ASCII and need no decoding.
 size_t AppendTerminalText(absl::string_view name, std::string* out) {
   size_t columns = 0;
   while (!name.empty()) {
@@ -110,6 +120,8 @@ std::string TerminalText(absl::string_view name) {
   return text;
 }
 
+// The cut is moved to where a character begins: forward when the end is kept,
+// back otherwise. So the text never exceeds `most`. An escape may be cut.
 std::string ShortTerminalText(absl::string_view name, size_t most,
                               bool keep_end) {
   std::string text = TerminalText(name);
@@ -125,6 +137,7 @@ std::string ShortTerminalText(absl::string_view name, size_t most,
   return absl::StrCat(text.substr(0, end), kCut);
 }
 
+// Characters, counted by their bytes that are not continuations.
 size_t ColumnsOf(absl::string_view text) {
   size_t columns = 0;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -26,6 +26,9 @@ absl::Status CheckRss(const EventBatch& batch) {
   return absl::OkStatus();
 }
 
+// Numbers rise within a batch and from batch to batch: each row's is one more
+// than the last one's, plus what was skipped. Times only rise, too. Both sums
+// are checked here once, so that the decoder need not look for overflow.
 absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
                           uint64_t* end_number) {
   const uint64_t rows = static_cast<uint64_t>(batch.site_size());
@@ -49,7 +52,8 @@ absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
   return AddAll("events.time_step", batch.time_step(), &time);
 }
 
-// Sums of the difference columns, row by row.
+// Number, time and RSS of a row, as the sums of the difference columns up to
+// it. Rows are visited in order, so all rows together cost one pass.
 class RowSums {
  public:
   // REQUIRES: the batch's columns are good.
@@ -85,7 +89,10 @@ class RowSums {
   uint64_t row_ = 0, skipped_, time_us_, rss_bytes_;
 };
 
-// REQUIRES: all other columns are good.
+// A RETURN says how many events, how much time and how much RSS lie between it
+// and its CALL. The CALL must then be an event that can exist: not before event
+// 0, not before time 0, and with an RSS that is a size. REQUIRES: all other
+// columns are good.
 absl::Status CheckCalls(const EventBatch& b) {
   const uint64_t rows = static_cast<uint64_t>(b.site_size());
   RETURN_IF_ERROR(CheckAt("events.call_at", b.call_at(), 0, rows));
@@ -117,6 +124,9 @@ absl::Status CheckCalls(const EventBatch& b) {
   return absl::OkStatus();
 }
 
+// Checks all lengths first. Afterwards the values can be read by index without
+// a check of each. `number_at` and `time_at` begin at row 1, because row 0 has
+// first_number and first_us.
 absl::Status CheckColumns(const EventBatch& b) {
   const uint64_t rows = static_cast<uint64_t>(b.site_size());
   RETURN_IF_ERROR(CheckAt("events.number_at", b.number_at(), 1, rows));
@@ -195,6 +205,8 @@ void EventBatchEncoder::Clear() {
   stack_rows_ = 0;
 }
 
+// Columns first, since the other checks index into them; calls last, since they
+// need the sums of all others.
 absl::Status EventBatchDecoder::Check(const EventBatch& batch,
                                       uint64_t next_number, BatchIds* ids,
                                       uint64_t* end_number) {
@@ -231,6 +243,8 @@ EventBatchDecoder::EventBatchDecoder(const EventBatch& batch,
   last_.thread = batch.first_thread();
 }
 
+// The entry is used up even if the row is no RETURN. After damage a placeholder
+// stands for the site, and then its kind is not known.
 void EventBatchDecoder::TakeCall(Row* row) {
   if (row->what == RETURN) {
     row->call_events = batch_.call_events(call_.index);
@@ -240,6 +254,9 @@ void EventBatchDecoder::TakeCall(Row* row) {
   call_.Advance();
 }
 
+// The hot loop of every reader: some ten comparisons per row, and no virtual
+// calls. A column is touched only at the rows that it lists; the rest of a row
+// is that of the row before.
 size_t EventBatchDecoder::Next(Row* rows, size_t size) {
   const auto batch_rows = static_cast<uint64_t>(batch_.site_size());
   const uint64_t begin = row_, end = std::min(batch_rows, row_ + size);

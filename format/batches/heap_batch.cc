@@ -14,6 +14,7 @@
 namespace pymemrun {
 namespace {
 
+// Room of `ops_` at first; it doubles then.
 constexpr size_t kFirstOps = 256;
 // Largest distance of addresses in a program; beyond it any lane will do.
 constexpr uint64_t kMaxDistance = ~uint64_t{0} / HeapFreeOrder::kLanes;
@@ -24,6 +25,9 @@ struct Stated {
   uint64_t frees = 0;  // of all entries
 };
 
+// Each byte of `op` says which values its entry has in the dense columns. A
+// histogram of the 256 bytes costs one increment per entry; the rules are then
+// applied once per value of a byte.
 absl::Status CountStated(const std::string& op, Stated* stated) {
   std::array<uint64_t, 256> counts = {};
   for (const char c : op) ++counts[static_cast<uint8_t>(c)];
@@ -56,6 +60,8 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
   return absl::OkStatus();
 }
 
+// Checks whether the columns fit each other, so that BatchReader never runs off
+// the end of one. A wrong guess is no damage: any 64 bits are an address.
 absl::Status CheckColumns(const HeapBatch& b, BatchIds* ids,
                           HeapBatchFacts* facts) {
   if (b.op().size() > kMaxBatchEntries) {
@@ -136,10 +142,13 @@ class BatchReader {
       code_.Advance();
     }
   }
+  // In units of 16 bytes, as most blocks are aligned to them. Sums wrap.
   uint64_t Step(uint8_t bits) {
     const auto step = static_cast<uint64_t>(*step_++);
     return (bits & kHeapOpBytes) != 0 ? step : step << 4;
   }
+  // Each prediction uses what was decoded before it, so the order is part of
+  // the format. What the batch states replaces the guess in the table.
   void ReadAllocation(uint8_t bits, HeapEvent* event) {
     *event = state_;
     uint32_t& stack = guesses_.contexts.Stack();
@@ -183,6 +192,7 @@ class BatchReader {
   uint64_t StatedFreed(uint8_t bits) {
     return guesses_.frees.Lane(bits >> kHeapOpLaneShift) + Step(bits);
   }
+  // Changes no guesses, like HeapBatchEncoder::AddRange().
   void ReadRange(uint8_t bits, HeapFreeOf of, HeapEvent* event) {
     event->free_of = of;
     event->address = StatedFreed(bits);
@@ -202,6 +212,8 @@ class BatchReader {
 
 }  // namespace
 
+// A batch is decoded without the one before it. So row 0 states the thread and,
+// unless it is 0, the code.
 void HeapBatchEncoder::Begin() {
   entries_ = 0;
   time_at_ = thread_at_ = code_at_ = RowSteps();
@@ -214,6 +226,8 @@ void HeapBatchEncoder::Begin() {
   }
 }
 
+// Notes the state of the entries that follow. Before the first entry it
+// replaces the state of row 0. A time that falls counts as the last one.
 void HeapBatchEncoder::ChangeState(uint64_t time_us, uint32_t thread,
                                    uint32_t code) {
   if (entries_ == 0) {
@@ -318,6 +332,8 @@ void HeapBatchEncoder::DropWhatNoEntryHas() {
   }
 }
 
+// The predictions start anew with each batch, so that damage to one does not
+// spoil the next.
 void HeapBatchEncoder::Take(HeapBatch* batch) {
   batch->Clear();
   if (entries_ > 0) {
@@ -356,6 +372,7 @@ CheckedHeap HeapBatchDecoder::Check(const HeapBatch& batch) {
   return checked;
 }
 
+// A NaN is refused, too: hence the negated comparison.
 absl::Status CheckHeapRates(const HeapRates& rates) {
   uint64_t below = 0;
   for (const HeapClass& one : rates.classes()) {

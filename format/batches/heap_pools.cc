@@ -9,6 +9,9 @@ void HeapPools::Reset() {
   newest_ = 0;
 }
 
+// Forgets the pool in slot `at` and starts one of this class there. Blocks
+// below `address` count as in use. Links of old blocks stay, since a link is
+// read only after a block of the pool was freed.
 void HeapPools::Renew(size_t at, uint64_t address, uint32_t size_class) {
   TakeOut(at);
   Pool pool;

@@ -9,6 +9,9 @@
 namespace pymemrun {
 namespace {
 
+// Checks that each `X_at` column is as long as its values, so that they can be
+// read by index. Thread, stack and code are stated at row 0 and whenever they
+// change. Mappings and actions are stated only where an entry has one.
 absl::Status CheckPageColumns(const PageBatch& b) {
   const auto rows = static_cast<uint64_t>(b.page_step_size());
   RETURN_IF_ERROR(CheckAt("pages.time_at", b.time_at(), 1, rows));
@@ -36,7 +39,8 @@ absl::Status CheckPageColumns(const PageBatch& b) {
   return CheckLength("pages.moved_to", b.action_at_size(), b.moved_to_size());
 }
 
-// Checks the pages of entries, and the ends of ranges.
+// Checks the pages of entries, and the ends of ranges. Entries with an action
+// cover action_pages pages, all others one.
 absl::Status CheckAddresses(const PageBatch& b) {
   SparseCursor action(b.action_at());
   uint64_t page = 0;
@@ -57,6 +61,7 @@ absl::Status CheckAddresses(const PageBatch& b) {
   return absl::OkStatus();
 }
 
+// PAGE_CAME is the default and is never stated.
 absl::Status CheckActions(const PageBatch& b) {
   for (const int action : b.action()) {
     if (!PageAction_IsValid(action) || action == PAGE_CAME) {
@@ -96,6 +101,8 @@ PageBatchEncoder::PageBatchEncoder(size_t max_entries)
       collecting_at_(&record_, PageBatch::kCollectingAtFieldNumber,
                      max_entries) {}
 
+// States the value of this entry if it is another one than that of the last.
+// Row 0 always states it, so nothing need be cleared between batches.
 void PageBatchEncoder::State(uint32_t value, Lasting* column) {
   if (entries_ != 0 && column->last == value) return;
   column->at.Append(entries_);
@@ -103,6 +110,8 @@ void PageBatchEncoder::State(uint32_t value, Lasting* column) {
   column->last = value;
 }
 
+// The addresses are differences from the last entry's page. Pages that come one
+// after the other, as in a loop over an array, so take one byte each.
 void PageBatchEncoder::Append(const PageEntry& entry) {
   page_step_.Append(ZigZag(static_cast<int64_t>(entry.page - last_page_)));
   last_page_ = entry.page;
@@ -124,6 +133,7 @@ void PageBatchEncoder::Append(const PageEntry& entry) {
   }
   if (entry.inferred) inferred_at_.Append(entries_);
   if (entry.collecting) collecting_at_.Append(entries_);
+  // Only a page that comes has a weight and a mapping.
   if (IsComing(entry.action)) {
     if (entry.weight < weight_.value) certain_at_.Append(entries_);
     if (entry.mapping != mapping_.last) {
@@ -134,6 +144,7 @@ void PageBatchEncoder::Append(const PageEntry& entry) {
   ++entries_;
 }
 
+// `last_page_` and the last mapping start at 0, as in the decoder.
 void PageBatchEncoder::Clear() {
   record_.Clear();
   entries_ = 0;
@@ -141,6 +152,7 @@ void PageBatchEncoder::Clear() {
   mapping_.last = 0;
 }
 
+// Columns first, since the other checks index into them.
 absl::Status PageBatchDecoder::Check(const PageBatch& batch, BatchIds* ids) {
   RETURN_IF_ERROR(CheckPageColumns(batch));
   RETURN_IF_ERROR(CheckActions(batch));
@@ -168,6 +180,8 @@ PageBatchDecoder::PageBatchDecoder(const PageBatch& batch)
   last_.time_us = batch.first_us();
 }
 
+// Values that last are kept from entry to entry in `entry`. The mapping is kept
+// apart, since entries that do not come show none but do not end it.
 size_t PageBatchDecoder::Next(PageEntry* entries, size_t size) {
   const uint64_t begin = row_;
   const uint64_t end = std::min<uint64_t>(
@@ -201,6 +215,8 @@ size_t PageBatchDecoder::Next(PageEntry* entries, size_t size) {
     entry.mapping = IsComing(entry.action) ? last_mapping_ : 0;
     entry.inferred = inferred_.Take(i);
     entry.collecting = collecting_.Take(i);
+    // In a sample of one page in N each page that came stands for N, apart from
+    // those that were seen with certainty.
     entry.weight = !certain_.Take(i) && IsComing(entry.action) ? weight_ : 1;
     entries[i - begin] = entry;
   }

@@ -6,6 +6,9 @@
 namespace pymemrun {
 namespace {
 
+// Ranges are gaps and lengths by turns, so they rise and never overlap,
+// whatever the numbers are. Only the ends of the address space and the total
+// need checks.
 absl::Status CheckRanges(const Residency& r) {
   uint64_t end = 0, total = 0;
   for (int i = 0; i < r.pages_size(); ++i) {
@@ -39,12 +42,15 @@ void State(uint32_t row, uint32_t value, RowSteps* steps, Column32* at,
 
 }  // namespace
 
+// Written so that the sum cannot overflow.
 absl::Status CheckPagesEnd(absl::string_view field, uint64_t page,
                            uint64_t pages) {
   if (page <= kMaxPage && pages <= kMaxPage - page) return absl::OkStatus();
   return WrongColumn(field, "a range of pages below 2^45", pages);
 }
 
+// Mapping and flags are stated where they change. Neighbouring ranges often
+// share them, as the heap of a program does.
 void ResidencyEncoder::Add(const ResidentRange& range) {
   const auto row = static_cast<uint32_t>(residency_.pages_size());
   residency_.add_gap_pages(range.page - end_);
@@ -56,6 +62,7 @@ void ResidencyEncoder::Add(const ResidentRange& range) {
         residency_.mutable_flags());
 }
 
+// Lengths of columns first, then values.
 absl::Status CheckResidency(const Residency& r, uint32_t* mapping) {
   const auto ranges = static_cast<uint64_t>(r.pages_size());
   RETURN_IF_ERROR(
@@ -78,6 +85,8 @@ absl::Status CheckResidency(const Residency& r, uint32_t* mapping) {
   return CheckIds("residency.mapping", r.mapping(), 0, mapping);
 }
 
+// `range` is carried from turn to turn: its end is where the next gap begins,
+// and its mapping and flags hold until others are stated.
 std::vector<ResidentRange> RangesOf(const Residency& residency) {
   std::vector<ResidentRange> ranges;
   ranges.reserve(static_cast<size_t>(residency.pages_size()));

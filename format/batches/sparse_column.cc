@@ -16,6 +16,9 @@ absl::Status CheckLength(absl::string_view field, uint64_t expected,
   return WrongColumn(field, absl::StrCat(expected, " entries"), found);
 }
 
+// The first entry is a row, and the others are distances of at least 1. Sums
+// stay below 2^64: `row` is below `rows` at each step, and a distance below
+// 2^32.
 absl::Status CheckAt(absl::string_view field, const Column32& at,
                      uint64_t first, uint64_t rows) {
   uint64_t row = 0;
@@ -35,6 +38,7 @@ absl::Status CheckAt(absl::string_view field, const Column32& at,
   return absl::OkStatus();
 }
 
+// Rows without a value keep that of the row before, so row 0 needs one.
 absl::Status CheckAtFromZero(absl::string_view field, const Column32& at,
                              uint64_t rows) {
   if (rows != 0 && at.empty()) {
@@ -56,6 +60,9 @@ absl::Status AddAll(absl::string_view field, const Column64& steps,
   return absl::OkStatus();
 }
 
+// Whether ids are defined is checked once per batch, by the highest one: ids
+// are given without gaps. The loop has no branch that depends on the data, so
+// compilers can vectorise it.
 absl::Status CheckIds(absl::string_view field, const Column32& ids,
                       uint32_t min, uint32_t* highest) {
   uint32_t low = std::numeric_limits<uint32_t>::max();

@@ -10,7 +10,9 @@
 namespace pymemrun {
 namespace {
 
-// Most bytes of a node without its text, and of a reference, in the columns.
+// Most bytes of a node without its text, and of a reference, in the columns. A
+// varint has up to 10 bytes for 64 bits, 5 for 32 bits and 3 for a distance
+// between rows. So the size of a batch is known before it is serialised.
 constexpr size_t kMostNodeBytes = 10 + 5 + 10 + 5 + 13 + 8 + 11 + 8 + 8 + 23;
 constexpr size_t kMostReferenceBytes = 10 + 1 + 8;
 constexpr size_t kMaxLateBytes = 10;
@@ -19,6 +21,7 @@ absl::Status Refused(absl::string_view what, uint64_t found) {
   return absl::InvalidArgumentError(absl::StrCat(what, ", found ", found));
 }
 
+// The columns that only some nodes, or some references, have a value in.
 absl::Status CheckSparse(const ObjectBatch& b, uint64_t nodes,
                          uint64_t references) {
   RETURN_IF_ERROR(CheckAt("objects.length_at", b.length_at(), 0, nodes));
@@ -44,6 +47,7 @@ absl::Status CheckSparse(const ObjectBatch& b, uint64_t nodes,
                      b.edge_name_size());
 }
 
+// Checks all lengths, so that the cursors can read by index.
 absl::Status CheckColumns(const ObjectBatch& b) {
   const auto nodes = static_cast<uint64_t>(b.address_step_size());
   const auto references = static_cast<uint64_t>(b.target_size());
@@ -85,7 +89,9 @@ absl::Status CheckValues(const ObjectBatch& b) {
   return absl::OkStatus();
 }
 
-// Checks that each reference has a source node.
+// Checks that each reference has a source node. The first ones are of the late
+// nodes, which came in earlier batches; those of each node of this batch
+// follow. So the sum of all counts must be the number of targets.
 absl::Status CheckSources(const ObjectBatch& b) {
   uint64_t sources = 0;
   for (const uint64_t distance : b.late_node()) {
@@ -99,8 +105,8 @@ absl::Status CheckSources(const ObjectBatch& b) {
   return CheckLength("objects.target", sources, b.target_size());
 }
 
-// Checks the targets of the references. *next_new is the next new number before
-// them, and is set to that after them.
+// A target is a distance back from the next new number, or 0 for the next new
+// node. *next_new is that number before them, and is set to that after them.
 absl::Status CheckTargets(const ObjectBatch& b, uint64_t* next_new) {
   for (const uint64_t back : b.target()) {
     if (back > *next_new) {
@@ -161,6 +167,8 @@ absl::Status ObjectBatchEncoder::AddNode(const ObjectNode& node) {
   return absl::OkStatus();
 }
 
+// Absent and 0 are the same for all of these except length and text, where a
+// length of 0 is a fact.
 void ObjectBatchEncoder::AppendSparse(uint32_t row, const ObjectNode& node) {
   ObjectBatch* b = record_.mutable_objects();
   if (node.length.has_value()) {
@@ -196,6 +204,9 @@ absl::Status ObjectBatchEncoder::ContinueNode(uint64_t number) {
   return absl::OkStatus();
 }
 
+// `target` equal to next_new_ is a node that is reached for the first time. All
+// checks come before the first change, so a refused reference leaves the batch
+// as it was.
 absl::Status ObjectBatchEncoder::AddReference(EdgeKind kind, uint32_t name,
                                               uint64_t target) {
   if (nodes_ == 0) return Refused("expected a node first", target);
@@ -224,7 +235,7 @@ absl::Status ObjectBatchEncoder::AddReference(EdgeKind kind, uint32_t name,
 }
 
 // Counts a reference of from_. References of earlier nodes precede those of
-// nodes in this batch.
+// nodes in this batch. If nodes are already in it, the batch is ended first.
 absl::Status ObjectBatchEncoder::CountReference() {
   ObjectBatch* b = record_.mutable_objects();
   const int own = b->edges_size();
@@ -258,6 +269,9 @@ absl::Status ObjectBatchEncoder::Flush() {
   return emit_(serialised_);
 }
 
+// Batches of a dump follow each other without gaps: both the numbers of nodes
+// and the new numbers go on where the last batch ended. After damage they may
+// jump ahead, but never back. The state changes only when all is good.
 absl::Status ObjectBatchChecker::Check(const ObjectBatch& batch,
                                        bool after_damage, Ids* ids) {
   RETURN_IF_ERROR(CheckColumns(batch));
@@ -339,7 +353,9 @@ ObjectReferenceCursor::ObjectReferenceCursor(const ObjectBatch& batch)
       name_(batch.edge_name_at()),
       next_new_(batch.first_new()) {}
 
-// Goes to the next node with references, late nodes first.
+// Goes to the next node with references, late nodes first. Ends, since the
+// counts add up to the number of targets and it is called only for a target
+// that is left.
 void ObjectReferenceCursor::NextSource() {
   const auto late = static_cast<uint64_t>(batch_.late_node_size());
   while (left_ == 0) {

@@ -10,10 +10,8 @@
 namespace pymemrun {
 namespace {
 
-// A second thread reads and decompresses ahead. It fills parcels of pieces;
-// Next() empties them in the same order. The two counters filled_ and emptied_
-// are the only shared state: parcel number n is in parcels_[n % kParcels], and
-// belongs to the thread while n >= filled_, otherwise to the caller.
+// Whether two threads can run at the same time. If the system does not say, for
+// example on a machine with more CPUs than fit a cpu_set_t, there are many.
 bool HasCpus() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1;
@@ -52,6 +50,13 @@ void* AheadReader::RunThread(void* self) {
   return nullptr;
 }
 
+// A second thread reads and decompresses ahead. It fills parcels of pieces;
+// Next() empties them in the same order. The two counters filled_ and emptied_
+// are the only shared state: parcel number n is in parcels_[n % kParcels]. It
+// belongs to the thread while n >= filled_, otherwise to the caller. A lock is
+// taken once per parcel, not once per record.
+//
+// The last piece says how the input ended; the thread ends after it.
 void AheadReader::Read() {
   if (!TakeEmpty()) return;
   for (;;) {
@@ -72,6 +77,9 @@ void AheadReader::Read() {
   }
 }
 
+// Heap batches, the bulk of most files that have them, are parsed and decoded
+// here, in parallel to the caller. Other records are copied as bytes: decoding
+// needs the ids defined so far, which only the caller knows.
 bool AheadReader::AddRecord(absl::string_view record) {
   const bool is_heap =
       record.size() <= kMaxKnownRecordBytes && HoldsHeap(record) &&
@@ -82,6 +90,8 @@ bool AheadReader::AddRecord(absl::string_view record) {
   Piece* const piece = Add(is_long ? 0 : record.size(), 0);
   if (piece == nullptr) return false;
   piece->kind = Piece::kRecord;
+  // It does not fit a parcel's buffer. The parcel is handed over at once, so
+  // that few long records are in memory at a time.
   if (is_long) {
     filling_->long_records.emplace_back(record);
     piece->bytes = filling_->long_records.back();
@@ -93,6 +103,8 @@ bool AheadReader::AddRecord(absl::string_view record) {
   return true;
 }
 
+// The result of the check comes first, as a piece of its own: the caller must
+// check ids before it sees events.
 bool AheadReader::AddHeap(absl::string_view record) {
   Piece* const piece = Add(0, 0);
   if (piece == nullptr) return false;
@@ -103,6 +115,9 @@ bool AheadReader::AddHeap(absl::string_view record) {
   return AddEvents();
 }
 
+// Asks for room before it knows how many events are left, and so takes the last
+// piece back. `events` has its full size from the start, so pointers into it
+// stay valid.
 bool AheadReader::AddEvents() {
   for (;;) {
     Piece* const piece = Add(0, kEntriesPerCall);
@@ -121,6 +136,8 @@ bool AheadReader::AddEvents() {
   }
 }
 
+// A parcel is never handed over empty, as Next() requires: an empty one has
+// room for any request.
 AheadReader::Piece* AheadReader::Add(size_t bytes, size_t events) {
   const bool has_room = filling_->pieces.size() < kPieces &&
                         filling_->bytes.size() + bytes <= kBytes &&
@@ -132,6 +149,7 @@ AheadReader::Piece* AheadReader::Add(size_t bytes, size_t events) {
   return piece;
 }
 
+// The increment under the lock publishes all that was written to the parcel.
 bool AheadReader::HandOver() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -142,6 +160,8 @@ bool AheadReader::HandOver() {
   return true;
 }
 
+// Blocks while all parcels are full, which bounds the memory. The buffer is
+// reserved once at its full size: pieces point into it.
 bool AheadReader::TakeEmpty() {
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -158,6 +178,8 @@ bool AheadReader::TakeEmpty() {
   return true;
 }
 
+// The parcel stays the caller's until it asks for the first piece of the next
+// one, so a piece is valid until the next call.
 const AheadReader::Piece& AheadReader::Next() {
   if (reading_ != nullptr && next_ < reading_->pieces.size()) {
     return reading_->pieces[next_++];

@@ -30,6 +30,8 @@ absl::StatusOr<bool> ReadSteps::Step() {
   return true;
 }
 
+// The same as Step(), with pieces of the second thread. Events of a heap batch
+// that was refused still come, and are dropped.
 absl::StatusOr<bool> ReadSteps::StepAhead() {
   const AheadReader::Piece& piece = ahead_->Next();
   switch (piece.kind) {
@@ -65,6 +67,8 @@ absl::StatusOr<bool> ReadSteps::OnResult(StreamReader::Result result,
   return false;
 }
 
+// Leaves out what is not asked for before it is parsed. Only rows may be left
+// out: later records refer to definitions.
 absl::Status ReadSteps::OnRecord(absl::string_view record,
                                  uint64_t frame_offset) {
   if (skips_heap_ && HoldsHeap(record)) return absl::OkStatus();
@@ -78,6 +82,8 @@ absl::Status ReadSteps::OnRecord(absl::string_view record,
   return OnDecoded(decoder_.Decode(record), frame_offset);
 }
 
+// Damage is told to the visitor, and reading goes on. Any other error, such as
+// a newer format, ends it.
 absl::Status ReadSteps::OnDecoded(const absl::Status& status,
                                   uint64_t frame_offset) {
   if (status.ok()) {
@@ -102,6 +108,8 @@ absl::Status ReadSteps::OnDamage(const StreamReader::Damage& damage) {
   return absl::OkStatus();
 }
 
+// The first damage is held back as long as no record was good. If none follows,
+// the file as a whole is refused, with this damage as the reason.
 void ReadSteps::GiveDamage(const StreamReader::Damage& damage) {
   if (decoder_.result().damages++ == 0 && decoder_.result().records == 0) {
     held_ = damage;
@@ -117,6 +125,8 @@ void ReadSteps::GiveHeld() {
   held_.reset();
 }
 
+// Tells apart a run file that was damaged, one that is cut in its first frame,
+// and what is no run file.
 absl::Status ReadSteps::OnEnd() {
   if (held_.has_value()) {
     const absl::Status status = AtOffset(held_->offset, held_->status);

@@ -5,6 +5,9 @@
 
 namespace pymemrun {
 
+// Batches of rows are the bulk of a file. Found like this, a batch is parsed
+// into a message that keeps its memory; within a Record it would be allocated
+// anew. The key is one byte, and a length below 2^35 at most five.
 std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
   constexpr char kTag = Record::kEventsFieldNumber << 3 | 2;
   if (record.empty() || record[0] != kTag) return std::nullopt;
@@ -19,6 +22,7 @@ std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
   return std::nullopt;
 }
 
+// A cheap question about a record that may be too long to parse.
 bool BeginsWithKnownKind(absl::string_view record) {
   uint64_t key;
   if (!TakeVarint(&record, &key)) return false;

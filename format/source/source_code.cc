@@ -29,6 +29,7 @@ int OpenRegularFile(const std::string& path) {
   return fd;
 }
 
+// One read(2) may return less than asked for, even of a regular file.
 bool ReadAll(int fd, std::string* text) {
   size_t done = 0;
   while (done < text->size()) {
@@ -46,12 +47,16 @@ std::vector<absl::string_view> SourceCode::Lines() const {
   return absl::StrSplit(text, '\n');
 }
 
+// CPython puts names such as "<string>" and "<frozen os>" in angle brackets:
+// they are no files.
 std::string SourcePath(absl::string_view file, absl::string_view folder) {
   if (file.empty() || file.front() == '<') return "";
   if (file.front() == '/') return std::string(file);
   return folder.empty() ? "" : absl::StrCat(folder, "/", file);
 }
 
+// Time and size are those of the open file. So they belong to the text that is
+// read, even if the name gets another file at the same time.
 std::optional<SourceCode> ReadSourceCode(const std::string& path) {
   const int fd = OpenRegularFile(path);
   if (fd < 0) return std::nullopt;
@@ -70,7 +75,8 @@ std::optional<SourceCode> ReadSourceCode(const std::string& path) {
   return source;
 }
 
-// FNV-1a of 32 bits.
+// FNV-1a of 32 bits, with its offset basis and its prime. It only has to tell
+// an edited line from the same line.
 uint32_t SourceLineHash(absl::string_view line) {
   uint32_t hash = 0x811c9dc5;
   for (const char c : absl::StripAsciiWhitespace(line)) {

@@ -26,6 +26,8 @@ absl::Status StringSource::Seek(uint64_t offset) {
   return absl::OkStatus();
 }
 
+// write(2) may take a part, for example when a disk fills up or a signal comes.
+// The loop ends with all bytes written or with the first error.
 absl::Status FdSink::Append(absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(fd_, bytes.data(), bytes.size());
@@ -44,6 +46,7 @@ absl::Status FdSink::Append(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
+// May return fewer bytes than asked for; 0 is the end.
 absl::StatusOr<size_t> FdSource::Read(char* buffer, size_t size) {
   for (;;) {
     const ssize_t count = read(fd_, buffer, size);
@@ -55,6 +58,7 @@ absl::StatusOr<size_t> FdSource::Read(char* buffer, size_t size) {
   }
 }
 
+// Fails for pipes (ESPIPE).
 absl::Status FdSource::Seek(uint64_t offset) {
   if (lseek(fd_, static_cast<off_t>(offset), SEEK_SET) >= 0) {
     return absl::OkStatus();

@@ -10,6 +10,9 @@
 namespace pymemrun {
 namespace {
 
+// The first bytes of files that people pass by mistake, as in file(1)'s
+// magic(5). A pickle begins with the opcode PROTO (0x80) and its protocol
+// version.
 constexpr std::pair<absl::string_view, absl::string_view> kKinds[] = {
     {"\x1f\x8b", "a gzip file"},
     {"PK\x03\x04", "a zip file"},
@@ -30,7 +33,8 @@ constexpr std::pair<absl::string_view, absl::string_view> kKinds[] = {
     {"\x80\x05", "a Python pickle"},
 };
 
-// Whether the byte may be part of a text, in UTF-8 or an older encoding.
+// Whether the byte may be part of a text, in UTF-8 or an older encoding. Bytes
+// from 0x80 on may be, control characters other than white space not.
 bool IsOfText(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 ? byte != 0x7f : byte >= '\t' && byte <= '\r';
@@ -38,6 +42,7 @@ bool IsOfText(char c) {
 
 }  // namespace
 
+// 512 bytes are enough to tell text from data.
 std::string FileKind(absl::string_view begin) {
   constexpr size_t kEnough = 512, kShown = 4;
   if (begin.empty()) return "an empty file";

@@ -14,6 +14,8 @@
 namespace pymemrun {
 namespace {
 
+// Sizes of the zstd frame format, RFC 8878, section 3.1. A frame is a magic, a
+// header, blocks and the checksum of the content.
 constexpr size_t kChecksumBytes = 4;
 constexpr size_t kBlockHeaderBytes = 3;
 constexpr size_t kSkippableHeaderBytes = 8;
@@ -29,10 +31,12 @@ void AppendLe(uint32_t value, size_t size, std::string* out) {
   }
 }
 
+// Sixteen magics, 0x184D2A50 to 0x184D2A5F, begin skippable frames.
 bool IsMagic(uint32_t word) {
   return word == kFrameMagic || (word & 0xFFFFFFF0) == kSkippableMagic;
 }
 
+// Lack of memory is no damage: the same file may be read elsewhere.
 absl::Status ZstdError(size_t code) {
   switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_memory_allocation:
@@ -56,6 +60,8 @@ uint32_t LoadLe32(const char* bytes) {
 
 void AppendLe32(uint32_t value, std::string* out) { AppendLe(value, 4, out); }
 
+// Fewer than four bytes may still become a magic. The two strings are the
+// magics as they stand in a file, little-endian.
 bool MayBeginFrame(absl::string_view bytes) {
   if (bytes.size() >= kMagicBytes) return IsMagic(LoadLe32(bytes.data()));
   static constexpr absl::string_view kFrame("\x28\xB5\x2F\xFD", 4);
@@ -65,7 +71,8 @@ bool MayBeginFrame(absl::string_view bytes) {
          bytes.substr(1) == kSkippable.substr(1, bytes.size() - 1);
 }
 
-// Also finds the start of a magic that is cut off at the end of `bytes`.
+// Also finds the start of a magic that is cut off at the end of `bytes`. Linear
+// in `bytes`.
 size_t FindFrameMagic(absl::string_view bytes, size_t from) {
   size_t at = from;
   for (; at + kMagicBytes <= bytes.size(); ++at) {
@@ -77,6 +84,8 @@ size_t FindFrameMagic(absl::string_view bytes, size_t from) {
   return absl::string_view::npos;
 }
 
+// Every frame has a checksum: it is what finds damage. "Stored" frames are
+// compressed at level 1 only to get theirs.
 absl::StatusOr<std::unique_ptr<FrameCompressor>> FrameCompressor::Create(
     int level) {
   const bool stored = level == StreamWriter::kStored;
@@ -99,6 +108,8 @@ absl::StatusOr<std::unique_ptr<FrameCompressor>> FrameCompressor::Create(
 
 FrameCompressor::~FrameCompressor() { ZSTD_freeCCtx(context_); }
 
+// The result is valid until the next call. The buffers grow to the largest
+// frame and are then used again.
 absl::StatusOr<absl::string_view> FrameCompressor::Compress(
     absl::string_view records) {
   const size_t bound = ZSTD_compressBound(records.size());
@@ -114,6 +125,9 @@ absl::StatusOr<absl::string_view> FrameCompressor::Compress(
   return stored_frame_;
 }
 
+// Writes a frame of raw blocks by hand. A block header is little-endian: bit 0
+// is set in the last block, bits 1 and 2 are the type (0: raw), and the size
+// follows. A block has at most 128 KiB.
 void FrameCompressor::Store(absl::string_view records,
                             absl::string_view checksum) {
   stored_frame_.clear();
@@ -143,7 +157,9 @@ FrameWalker::Result FrameWalker::Bad(absl::string_view expected,
 // Finds the end of a frame from its header and block headers, without
 // decompressing. Also computes an upper bound of the content, so that a small
 // hostile frame cannot make the reader allocate more. May be called again with
-// more bytes.
+// more bytes. `bytes` begin `skipped` bytes after the frame's start, and
+// position_ counts from the start. So a caller need not keep blocks that were
+// walked over.
 FrameWalker::Result FrameWalker::Walk(absl::string_view bytes, size_t skipped) {
   if (!status_.ok()) return Result::kBad;
   if (!in_blocks_ && !complete_) {
@@ -160,6 +176,7 @@ FrameWalker::Result FrameWalker::Walk(absl::string_view bytes, size_t skipped) {
                                              : Result::kMore;
 }
 
+// A skippable frame has a magic, its size in 4 bytes, and any content.
 FrameWalker::Result FrameWalker::ReadHeader(absl::string_view bytes) {
   if (!MayBeginFrame(bytes)) {
     return Bad(
@@ -181,6 +198,9 @@ FrameWalker::Result FrameWalker::ReadHeader(absl::string_view bytes) {
   return Result::kComplete;
 }
 
+// Refuses what pymemrun never writes: frames without a checksum, frames that
+// need a dictionary, and windows or contents beyond the limits. A frame of a
+// single segment has no window: its content is the window.
 FrameWalker::Result FrameWalker::ReadFrameHeader(absl::string_view bytes) {
   ZSTD_frameHeader header;
   const size_t more = ZSTD_getFrameHeader(&header, bytes.data(), bytes.size());
@@ -213,6 +233,9 @@ FrameWalker::Result FrameWalker::ReadFrameHeader(absl::string_view bytes) {
   return Result::kComplete;
 }
 
+// Goes from block header to block header. Raw and RLE blocks state the size of
+// their content. A compressed block states its own size, so its content counts
+// as the largest that a block may have. An RLE block is one byte long.
 FrameWalker::Result FrameWalker::ReadBlocks(absl::string_view bytes,
                                             size_t skipped) {
   enum { kRaw = 0, kRle = 1, kReserved = 3 };
@@ -244,6 +267,8 @@ FrameWalker::Result FrameWalker::ReadBlocks(absl::string_view bytes,
   }
 }
 
+// The stated size if there is one. A frame with more content than it states
+// fails in Decompress(), and never overruns the buffer.
 size_t FrameWalker::content_bound() const {
   const uint64_t bound =
       content_size_ == ZSTD_CONTENTSIZE_UNKNOWN ? block_bound_ : content_size_;
@@ -255,6 +280,8 @@ FrameDecompressor::FrameDecompressor() : context_(ZSTD_createDCtx()) {}
 
 FrameDecompressor::~FrameDecompressor() { ZSTD_freeDCtx(context_); }
 
+// The buffer is as large as the bound, not as the limit of 32 MiB, and is used
+// again for the next frames.
 absl::StatusOr<absl::string_view> FrameDecompressor::Decompress(
     absl::string_view frame, size_t content_bound) {
   if (context_ == nullptr)

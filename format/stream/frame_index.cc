@@ -22,6 +22,9 @@ absl::Status Wrong(absl::string_view expected, absl::string_view found) {
       absl::StrCat("expected ", expected, ", found ", found));
 }
 
+// Columns of differences compress well: neighbouring frames are close in time
+// and number. A frame without times, or without rows, repeats the last value,
+// so that its difference is 0.
 FrameIndex MessageOf(const std::vector<FrameSpan>& spans) {
   FrameIndex index;
   index.set_version(kIndexVersion);
@@ -46,7 +49,9 @@ FrameIndex MessageOf(const std::vector<FrameSpan>& spans) {
 
 // Checks the columns and returns the spans. `covered` is the number of bytes
 // before the index. Returns nullopt if the spans do not cover all of them: the
-// file was changed, and everything must be read.
+// file was changed, and everything must be read. Sums wrap modulo 2^64. A wrong
+// time or number in an index makes a reader skip too much or too little, and
+// never read outside the file.
 absl::StatusOr<std::optional<std::vector<FrameSpan>>> SpansOf(
     const FrameIndex& index, uint64_t covered) {
   const int count = index.bytes_size();
@@ -117,6 +122,8 @@ absl::StatusOr<FrameIndex> ParseIndexFrame(absl::string_view frame) {
 
 }  // namespace
 
+// One frame per span at first, frames_per_span_ later. Amortised constant time:
+// spans are halved each time that the number of frames doubles.
 void FrameIndexBuilder::EndFrame(size_t bytes) {
   open_.bytes = bytes;
   if (spans_.empty() || frames_in_last_ == frames_per_span_) {
@@ -142,6 +149,7 @@ void FrameIndexBuilder::HalveSpans() {
   frames_per_span_ *= 2;
 }
 
+// Header, inner frame without its magic, trailer; both sizes are little-endian.
 absl::StatusOr<std::string> EncodeFrameIndex(
     const std::vector<FrameSpan>& spans, FrameCompressor* compressor) {
   const std::string message = MessageOf(spans).SerializeAsString();
@@ -171,6 +179,9 @@ absl::StatusOr<std::string> ReadBytesAt(ByteSource* source, uint64_t offset,
   return bytes;
 }
 
+// Two reads from the end of the file: the trailer, then the frame it names. A
+// file whose end is another, as of a run that was killed, has no index. A
+// trailer with a wrong frame is an error: then the file was changed.
 absl::StatusOr<std::optional<std::vector<FrameSpan>>> ReadFrameIndex(
     ByteSource* source, uint64_t size_bytes) {
   constexpr size_t kLeast = kHeaderBytes + kTrailerBytes;

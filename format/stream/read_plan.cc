@@ -18,7 +18,8 @@ namespace {
 // frames.
 constexpr size_t kPeekBytes = 256;
 
-// Reads a few bytes at a time from any place of a source.
+// Reads a few bytes at a time from any place of a source. A read of 256 bytes
+// serves all headers within it.
 class Peeker {
  public:
   explicit Peeker(ByteSource* source) : source_(source) {}
@@ -131,6 +132,8 @@ std::unique_ptr<ReadPlan> ReadPlan::WithoutEvents() {
   return plan;
 }
 
+// The index, or else a scan, gives the spans; the plan skips those without
+// wanted times. A source that cannot seek fails here.
 absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
                                                            uint64_t size_bytes,
                                                            uint64_t from_us,
@@ -152,6 +155,10 @@ absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
   return plan;
 }
 
+// The file in order: the header's span; spans before the wanted ones, where
+// only needed ones are read; the wanted ones; then nothing more. Definitions in
+// spans before the wanted ones are needed, so rows there are read but not
+// given.
 void ReadPlan::Make(const std::vector<FrameSpan>& spans, uint64_t from_us,
                     uint64_t to_us) {
   size_t first, end;
@@ -192,6 +199,9 @@ absl::Status ReadPlan::CheckSkipped(ByteSource* source) const {
   return absl::OkStatus();
 }
 
+// Offsets only rise, so the ranges are walked over once. A range counts only if
+// reading has come to exactly where it begins: an index that is off by some
+// bytes skips nothing.
 uint64_t ReadPlan::NextWanted(uint64_t offset) {
   if (offset >= end_) {
     ended_ = true;

@@ -10,12 +10,15 @@
 namespace pymemrun {
 namespace {
 
+// A time after all others.
 constexpr uint64_t kEver = std::numeric_limits<uint64_t>::max();
 // Spans are read from the wire format, without protobuf objects: the writer
 // makes a span for every record, and parsing it again would cost more than
 // encoding.
 enum WireType { kVarint = 0, kBytes = 2 };
 
+// The first byte of a record with this kind. REQUIRES: field < 16, so that the
+// key is one byte.
 constexpr char KeyOf(int field) {
   return static_cast<char>(field << 3 | kBytes);
 }
@@ -41,13 +44,15 @@ bool TakeField(absl::string_view* message, Field* field) {
   return true;
 }
 
-// Number of varints in a packed column.
+// Number of varints in a packed column. The last byte of each has its high bit
+// clear.
 uint64_t CountOf(absl::string_view packed) {
   return static_cast<uint64_t>(std::count_if(
       packed.begin(), packed.end(),
       [](char c) { return (static_cast<uint8_t>(c) & 0x80) == 0; }));
 }
 
+// Of a packed column; modulo 2^64.
 uint64_t SumOf(absl::string_view packed) {
   uint64_t sum = 0, value;
   while (TakeVarint(&packed, &value)) sum += value;
@@ -60,7 +65,10 @@ FrameSpan Needed() {
   return span;
 }
 
-// Span of an EventBatch, from the columns with its times and numbers.
+// Span of an EventBatch, from the columns with its times and numbers. Rows rise
+// in number and time, so the first values and the sums of the steps give both
+// ends. context_at is a list of distances: its sum is the last row that is
+// context.
 std::optional<FrameSpan> SpanOfBatch(absl::string_view batch) {
   FrameSpan span;
   uint64_t rows = 0, skipped = 0, contexts = 0, last_context = 0;
@@ -141,6 +149,7 @@ FrameSpan SpanOfNanos(absl::string_view batch) {
   return *span;
 }
 
+// Orders the two, since a damaged or odd record may have them reversed.
 FrameSpan At(uint64_t first_us, uint64_t last_us) {
   FrameSpan span;
   span.first_us = std::min(first_us, last_us);
@@ -148,6 +157,8 @@ FrameSpan At(uint64_t first_us, uint64_t last_us) {
   return span;
 }
 
+// A fact that all readers need counts as such, with or without its times.
+// Others have one time or two.
 template <class Fact>
 FrameSpan SpanOfFact(const Fact& fact, FactHolds holds) {
   if (holds == FactHolds::kNeeded) return Needed();
@@ -161,6 +172,7 @@ FrameSpan SpanOfFact(const Fact& fact, FactHolds holds) {
   return span;
 }
 
+// Other records are parsed; in run files they are rare.
 FrameSpan SpanOfOther(absl::string_view bytes) {
   Record record;
   if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -181,6 +193,8 @@ FrameSpan SpanOfOther(absl::string_view bytes) {
 
 }  // namespace
 
+// Times and numbers: the smallest range that holds both. Whether it ends in
+// context depends on the last span with rows.
 void FrameSpan::Join(const FrameSpan& next) {
   bytes += next.bytes;
   needed |= next.needed;
@@ -207,6 +221,7 @@ bool HoldsHeap(absl::string_view record) {
          field.number == Record::kHeapFieldNumber;
 }
 
+// One field that is the whole record: protobuf would merge a second one.
 bool HoldsRowsOnly(absl::string_view record) {
   Field field;
   if (!TakeField(&record, &field) || !record.empty()) return false;
@@ -220,6 +235,9 @@ bool HoldsRowsOnly(absl::string_view record) {
          field.number == Record::kTasksFieldNumber;
 }
 
+// A span may claim too much, which costs time, but never too little, which
+// would hide rows. So a batch that cannot be read counts for all times and
+// numbers.
 FrameSpan SpanOfRecord(absl::string_view record) {
   // Definitions are frequent; their first byte identifies them.
   const char key = record.empty() ? 0 : record[0];

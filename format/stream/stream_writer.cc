@@ -21,6 +21,10 @@ size_t VarintBytes(uint64_t value) {
   return bytes;
 }
 
+// Collects records, each behind its length as a varint, and compresses them as
+// one frame when the next one does not fit. A frame holds whole records, so one
+// lost frame does not spoil its neighbours. A record larger than a frame gets a
+// frame of its own.
 class ZstdStreamWriter final : public StreamWriter {
  public:
   ZstdStreamWriter(ByteSink* sink, size_t max_frame_bytes,
@@ -31,6 +35,7 @@ class ZstdStreamWriter final : public StreamWriter {
     records_.reserve(max_frame_bytes_ + kMaxVarintBytes);
   }
 
+  // Serialises in place. The size is computed once and cached in the message.
   absl::Status Append(const google::protobuf::MessageLite& record) override {
     const size_t size = record.ByteSizeLong();
     RETURN_IF_ERROR(MakeRoom(size));
@@ -49,6 +54,8 @@ class ZstdStreamWriter final : public StreamWriter {
     return absl::OkStatus();
   }
 
+  // After a failed write the file may end inside a frame, so nothing may follow
+  // it. Hence the failure is kept and returned by all later calls.
   absl::Status Flush() override {
     RETURN_IF_ERROR(failure_);
     if (records_.empty()) return absl::OkStatus();

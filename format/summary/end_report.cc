@@ -16,6 +16,7 @@
 namespace pymemrun {
 namespace {
 
+// Assumed for any terminal: the report also goes to logs and pipes.
 constexpr size_t kColumns = 80;
 // With these the report stays below kMaxEndReportBytes.
 constexpr size_t kMaxFileNameBytes = 1000;
@@ -25,7 +26,9 @@ constexpr size_t kMaxReasonBytes = 192;
 constexpr size_t kMaxChildrenBytes = 256;
 
 // The report as it grows, line by line. A line that continues another one is
-// indented.
+// indented. Each line begins with "pymemrun: ", so it can be told from the
+// program's output. Words are added greedily while they fit; one that is too
+// long for any line gets a line of its own.
 class Paragraph {
  public:
   // What follows begins a line.
@@ -79,7 +82,8 @@ class Paragraph {
   bool at_begin_ = true;  // of a line: no space is needed
 };
 
-// The answer's lines, as many as there is room for.
+// The answer's lines, as many as there is room for. They are not broken: they
+// are at most kAnswerColumns wide and aligned.
 void AddAnswer(const EndReportInput& in, Paragraph* out) {
   size_t bytes = 0;
   for (const absl::string_view line :
@@ -91,7 +95,7 @@ void AddAnswer(const EndReportInput& in, Paragraph* out) {
   }
 }
 
-// Whatever was lost by it.
+// What was lost by it is said elsewhere.
 void AddWriteError(const EndReportInput& in, Paragraph* out) {
   if (in.write_error.empty()) return;
   out->NewLine();
@@ -101,6 +105,8 @@ void AddWriteError(const EndReportInput& in, Paragraph* out) {
       absl::StrCat("could not be written in full: ", in.write_error, "."));
 }
 
+// Each kind of loss in a line, singular and plural in one string. Only beside
+// an answer: AddCounts() says the same in its own words.
 void AddLosses(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   const std::pair<uint64_t, absl::string_view> losses[] = {
@@ -121,6 +127,9 @@ void AddLosses(const EndReportInput& in, Paragraph* out) {
                              " lost because the file could not be written."));
 }
 
+// As in "run.pb: 12 events, 3 rows (1 as context), 0 dropped, 5.4 KiB." Without
+// a footer the numbers are what the records tell: then losses are a lower
+// bound, or unknown.
 void AddCounts(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   out->Add(absl::StrCat(
@@ -178,6 +187,9 @@ void AddNothingMatched(const EndReportInput& in, Paragraph* out) {
       absl::StrCat("No event passed ", absl::StrJoin(given, ", "), "."));
 }
 
+// Two peaks: the highest RSS that an event saw, and the kernel's own mark
+// VmHWM, which also knows what happened between events (proc_pid_status(5)). A
+// peak seen by an event that was not recorded has no time.
 void AddPeak(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   const uint64_t seen =
@@ -346,6 +358,8 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
 
 }  // namespace
 
+// With an answer: the answer, what to do next, and only what is unusual.
+// Without one: all figures in full, what to do next at the end.
 std::string EndReportText(const EndReportInput& input) {
   Paragraph report;
   const bool has_answer = !input.answer.empty();

@@ -10,14 +10,17 @@
 namespace pymemrun {
 namespace {
 
-// Never rounded up to a 100 % that it is not.
+// Never rounded up to a 100 % that it is not. Three decimals, rounded down.
+// REQUIRES: whole > 0.
 std::string SharePercent(uint64_t part, uint64_t whole) {
   if (part == whole) return "100 %";
   const double share = static_cast<double>(part) / static_cast<double>(whole);
   return absl::StrFormat("%.3f %%", std::floor(share * 100000.0) / 1000.0);
 }
 
-// The step is that of the machine the file comes from.
+// The step is that of the machine the file comes from. Kernels since 6.2 count
+// RSS per CPU and fold the counts into the total in batches. So statm can lag
+// by a step that grows with the number of CPUs.
 std::string StepText(const Header& header) {
   if (header.statm_step_bytes() == 0) return "";
   if (header.statm_step_bytes() <= header.page_bytes()) {
@@ -30,6 +33,7 @@ std::string StepText(const Header& header) {
       refined ? "; RSS between steps is estimated" : "");
 }
 
+// The last change only: the footer keeps one, and the number of all.
 std::string ChangeText(const Footer& footer, size_t most_reason_bytes) {
   if (!footer.has_gauge_change()) return "";
   const GaugeChange& change = footer.gauge_change();
@@ -87,6 +91,8 @@ std::string RssReadsText(const Footer& footer) {
   return text;
 }
 
+// With other threads the true value may change between the gauge's figure and
+// the reading of statm. Such events are counted apart.
 std::string RssVerificationText(const RssVerification& found) {
   std::string text = absl::StrCat(
       "equal to statm at ", SharePercent(found.agreeing(), found.events()),

@@ -7,7 +7,8 @@
 namespace pymemrun {
 namespace {
 
-// How many entries have columns of their own.
+// How many entries have columns of their own. Which columns an action has is
+// fixed, so nothing in the file says where their values belong.
 struct Parts {
   uint64_t holds = 0, stacks = 0, by = 0;
 };
@@ -27,6 +28,8 @@ absl::Status CountParts(const GilBatch& batch, Parts* parts) {
 
 }  // namespace
 
+// Most programs have one GIL, so its number is stated only where it changes. It
+// is stated at row 0 even if it is the last batch's.
 void GilBatchEncoder::Append(const GilEvent& event) {
   const auto row = static_cast<uint32_t>(entries());
   entries_.Append(event, &batch_);
@@ -50,6 +53,7 @@ void GilBatchEncoder::Append(const GilEvent& event) {
 
 void GilBatchEncoder::Take(GilBatch* batch) { MoveBatch(&batch_, batch); }
 
+// The actions come first, because they say how long the other columns must be.
 absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
   const auto rows = static_cast<uint64_t>(b.action_size());
   Parts parts;
@@ -76,6 +80,7 @@ absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
   return CheckIds("gil.function", b.function(), 0, &ids->function);
 }
 
+// hold_, stack_ and by_ count the values taken from the columns so far.
 void GilBatchDecoder::Complete(int row, GilEvent* event) {
   if (static_cast<uint64_t>(row) == gil_.next) {
     last_gil_ = batch_.gil(gil_.index);

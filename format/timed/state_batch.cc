@@ -10,7 +10,8 @@
 namespace pymemrun {
 namespace {
 
-// How many entries have columns of their own.
+// How many entries have columns of their own: STATE_SEEN has a reason, and the
+// reason SLEEP_OTHER a name.
 struct Parts {
   uint64_t seen = 0, others = 0;
 };
@@ -35,6 +36,7 @@ absl::Status CountParts(const StateBatch& batch, Parts* parts) {
 
 }  // namespace
 
+// Longer names are cut, as readers refuse them.
 void StateBatchEncoder::Append(const StateEvent& event) {
   entries_.Append(event, &batch_);
   if (event.action != STATE_SEEN) return;
@@ -72,6 +74,8 @@ size_t StateBatchDecoder::Next(StateEvent* events, size_t size) {
                       [this](int, StateEvent* event) { Complete(event); });
 }
 
+// A sample of each thread at one time. The counts of switches may be absent:
+// then both columns are empty.
 absl::Status SchedBatchDecoder::Check(const SchedBatch& b, uint32_t* thread) {
   const auto rows = static_cast<uint64_t>(b.thread_size());
   const uint64_t counted = b.voluntary_size() == 0 ? 0 : rows;
@@ -93,6 +97,7 @@ absl::Status SchedBatchDecoder::Check(const SchedBatch& b, uint32_t* thread) {
   return CheckIds("sched.thread", b.thread(), 1, thread);
 }
 
+// Absent counts are given as 0.
 size_t SchedBatchDecoder::Next(SchedSample* samples, size_t size) {
   const auto left = static_cast<size_t>(batch_.thread_size() - row_);
   const size_t count = std::min(size, left);

@@ -19,6 +19,8 @@ absl::Status CheckActions(const TaskBatch& batch) {
   return absl::OkStatus();
 }
 
+// The found value is made positive for the message without overflow: the lowest
+// number has no positive counterpart.
 absl::Status CheckGrowth(const TaskBatch& batch) {
   for (const int64_t grown : batch.grown_bytes()) {
     if (grown > kMaxTaskBytes || grown < -kMaxTaskBytes) {
@@ -32,6 +34,8 @@ absl::Status CheckGrowth(const TaskBatch& batch) {
 
 }  // namespace
 
+// Readers refuse a batch with a value beyond a limit. One odd value must not
+// cost the whole batch, so it is cut.
 void TaskBatchEncoder::Append(const TaskEvent& event) {
   TaskEvent timed = event;
   timed.time_ns = std::min(event.time_ns, kMaxTaskNanos);

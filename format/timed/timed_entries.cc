@@ -12,6 +12,7 @@ absl::Status CheckMost(absl::string_view field, const Column64& column,
   return absl::OkStatus();
 }
 
+// Steps are unsigned, so the last time is the highest one: only it is compared.
 absl::Status CheckTimes(absl::string_view field, uint64_t first_ns,
                         const Column64& steps, uint64_t most_ns) {
   uint64_t time_ns = first_ns;

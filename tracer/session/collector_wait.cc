@@ -30,8 +30,8 @@ void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
-// Whether a process that is not a child has ended, reaped or not. A pidfd becomes
-// readable then (pidfd_open(2)).
+// Whether a process that is not a child has ended, reaped or not. A pidfd
+// becomes readable then (pidfd_open(2)).
 bool HasEnded(pid_t pid) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) return errno == ESRCH;

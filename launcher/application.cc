@@ -36,6 +36,8 @@ std::string Variable(const char* name) {
   return text == nullptr ? "" : text;
 }
 
+// The path that execve(2) was called with (getauxval(3)), with links in it:
+// beside a link may be the virtual environment that pymemrun belongs to.
 std::string ExecutedPath() {
   const char* path = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   return path == nullptr ? "" : path;
@@ -46,6 +48,7 @@ std::string CurrentFolder() {
   return getcwd(folder, sizeof folder) != nullptr ? folder : "";
 }
 
+// A full disk or a closed pipe shows only at the flush.
 int Print(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) {
     return 0;
@@ -54,6 +57,7 @@ int Print(const std::string& text) {
   return 1;
 }
 
+// The wishes that do not depend on the command line.
 PythonWishes WishesOf(const EmbeddedPython& embedded) {
   return {"",
           Variable("VIRTUAL_ENV"),
@@ -68,7 +72,9 @@ PythonWishes WishesOf(const EmbeddedPython& embedded) {
 
 // What the command line says of the Python: by an option, or by what stands in
 // the script's place. `pymemrun python3 x.py` runs x.py, and `pymemrun pytest`
-// the program of that name, with its Python.
+// the program of that name, with its Python. The program is looked for beside
+// the Python that would run anyway, and then on PATH. If it is found on PATH,
+// its own first line says which Python runs.
 bool AddWishes(const std::string& version, Delivery delivery,
                CommandLine* command_line, PythonWishes* wishes,
                std::string* error) {
@@ -131,7 +137,8 @@ int PrintActivation(int argc, char** argv) {
 }
 
 // `pymemrun kernel COMMAND [options]`: the package's program, in the Python
-// that is to be the kernel's. It reads the words.
+// that is to be the kernel's. It reads the words. Only --python is looked at
+// here, as it decides which Python that is.
 int RunKernelCommand(int argc, char** argv) {
   constexpr std::string_view kPython = "--python";
   const EmbeddedPython embedded = PythonEmbedded();
@@ -175,6 +182,8 @@ int RunKernelCommand(int argc, char** argv) {
 // for wrong usage of pymemrun. REQUIRES: called first in main, by one thread.
 int RunApplication(int argc, char** argv) {
   RememberStandardError();
+  // Commands, not options: only as the very first word, so scripts of these
+  // names run as ./env.
   if (argc > 1 && std::strcmp(argv[1], "env") == 0) {
     return PrintActivation(argc - 1, argv + 1);
   }
@@ -207,6 +216,8 @@ int RunApplication(int argc, char** argv) {
   if (options->version) return Print(VersionText(choice));
   if (!choice.refused.empty()) Say(choice.refused);
   if (!options->quiet && !choice.preferred.empty()) Say(choice.preferred);
+  // Limits so low that this program, with an interpreter and a tracer in it,
+  // might not start: a plain Python may.
   if (HasUserCode(*command_line) && FitsPlainPythonOnly()) {
     Say(std::string(WhyNoRoom()) + kRunsUntraced);
     PythonChoice plain = choice;

@@ -23,6 +23,7 @@ std::vector<char*> ArgumentVector(const PythonStart& start) {
   return argv;
 }
 
+// On an error prints it as python does, and ends the process.
 void EndOnFailure(const PyStatus& status) {
   if (PyStatus_Exception(status)) Py_ExitStatusException(status);
 }
@@ -55,6 +56,8 @@ void PreinitializePython(std::vector<char*> argv) {
 
 }  // namespace
 
+// The tracer starts before Python does, so that it has its place before the
+// interpreter's first allocation. Then the steps of Modules/main.c.
 int RunPython(const PythonStart& start, const TraceRequest* request) {
   if (request != nullptr) {
     if (!StartTracing(*request)) return kUsage;

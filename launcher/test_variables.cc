@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kCollector = "PYMEMRUN_COLLECTOR";
 constexpr std::string_view kPrefix = "PYMEMRUN_TEST_";
 
+// Whether the mark stands beside the program.
 bool IsOfBuildTree(const std::string& program) {
   const size_t slash = program.rfind('/');
   if (slash == std::string::npos) return false;

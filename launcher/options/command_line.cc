@@ -15,6 +15,10 @@ constexpr const char* kPythonLongOptions[] = {"help-env", "help-xoptions"};
 // Takes a value.
 constexpr char kHashPycs[] = "check-hash-based-pycs";
 
+// One pass over the words. Each is taken as an option of pymemrun, as options
+// of the interpreter, or as the script, which ends the options. Words of the
+// interpreter are passed on as they are, also those that it will refuse: its
+// own message is the best.
 class Splitter {
  public:
   Splitter(int argc, const char* const* argv,
@@ -34,6 +38,7 @@ class Splitter {
   }
 
  private:
+  // A lone "-" is the standard input, as for CPython.
   bool Take(const std::string& word) {
     if (word == "-" || word.empty() || word[0] != '-') {
       Program(word);
@@ -52,6 +57,8 @@ class Splitter {
     return true;
   }
 
+  // The first `--` is pymemrun's and is dropped. After the second one, which is
+  // the interpreter's, comes the script.
   void Dashes() {
     ++next_;
     if (!after_dashes_) {
@@ -78,11 +85,14 @@ class Splitter {
     done_ = true;
   }
 
+  // The interpreter will print something and end. So the rest is left to it,
+  // and there is nothing to trace.
   void Refused() {
     refused_ = true;
     Rest();
   }
 
+  // `-oPATH` or `-o PATH`.
   bool TakeOwnLetter(size_t option, const std::string& word) {
     ++next_;
     std::string value = word.substr(2);
@@ -147,6 +157,8 @@ class Splitter {
     for (int i = 0; i < 2; ++i) out_.python.push_back(arguments_[next_++]);
   }
 
+  // A cluster such as -bBc: letters up to the first that takes a value. The
+  // value is the rest of the word or, if nothing is left, the next word.
   void TakeShort(const std::string& word) {
     for (size_t i = 1; i < word.size(); ++i) {
       char letter = word[i];
@@ -163,6 +175,7 @@ class Splitter {
     ++next_;
   }
 
+  // -c and -m end the options: all words after the value are the program's.
   void TakeValued(char letter, std::string value) {
     bool separate = value.empty();
     if (separate) {
@@ -207,6 +220,8 @@ bool SplitCommandLine(int argc, const char* const* argv,
   return Splitter(argc, argv, names, command_line, error).Split();
 }
 
+// The script's place holds the interpreter, so it serves as argv[0] of a
+// command line of its own. That has no options of pymemrun.
 void TakeWordsOfInterpreter(CommandLine* command_line) {
   std::vector<std::string>& words = command_line->python;
   const auto script = words.begin() + command_line->script_at;

@@ -25,6 +25,7 @@ bool EachOf(const std::string& list, Take take) {
   }
 }
 
+// One page in 10,000 is one in 40 MB.
 constexpr int64_t kMaxPagePeriod = 10000;
 
 // Reads a list of `names`: name i sets bit i.
@@ -55,7 +56,8 @@ uint32_t SignalPeriod(uint32_t weight) {
   return period;
 }
 
-// The whole of `text` as a number from `lowest` to `highest`.
+// The whole of `text` as a number from `lowest` to `highest`. strtod(3) skips
+// spaces at the start, which are refused here. A NaN fails both comparisons.
 std::optional<double> ParseReal(const std::string& text, double lowest,
                                 double highest) {
   char* end = nullptr;
@@ -98,6 +100,8 @@ bool ReadTrace(const std::string& text, Options* options) {
   return valid;
 }
 
+// Modules are named as in an import statement. Paths and relative names are
+// refused.
 bool ReadImport(const std::string& text, Options* options) {
   return EachOf(text, [options](std::string_view name) {
     constexpr std::string_view kNotInNames = " /\\\t\n";
@@ -107,6 +111,7 @@ bool ReadImport(const std::string& text, Options* options) {
   });
 }
 
+// At most 7 digits, so that the product fits 64 bits.
 bool ReadGilMin(const std::string& text, Options* options) {
   constexpr Named<uint64_t> kUnits[] = {
       {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
@@ -122,6 +127,8 @@ bool ReadGilMin(const std::string& text, Options* options) {
   return options->gil_min_ns != 0 && options->gil_min_ns <= kMostNs;
 }
 
+// auto: all pages are recorded, and signals are rare in bursts. 1: each page
+// has a signal. N: one page in N is recorded, and bursts have few signals, too.
 bool ReadPagePeriod(const std::string& text, Options* options) {
   options->page_period = Options().page_period;
   options->page_weight = 1;
@@ -176,6 +183,8 @@ bool ReadHeap(const std::string& text, Options* options) {
   return Choose(text, kNames, &options->heap.mode);
 }
 
+// The budget is an option of its own, and the two come in any order: so it is
+// kept. A size is a mean distance, braces hold classes.
 bool ReadHeapRates(const std::string& text, Options* options) {
   HeapRatesConfig& rates = options->heap.rates;
   const double budget = rates.budget;
@@ -232,6 +241,8 @@ int SignalOf(std::string_view name) {
   if (name.substr(0, 3) == "SIG") name.remove_prefix(3);
   int number = 0;
   if (name.substr(0, 6) == "RTMIN+") {
+    // SIGRTMIN is known only at run time: glibc keeps some of the kernel's for
+    // itself (signal(7)).
     const std::string digits(name.substr(6));
     if (digits.empty() || digits.size() > 2 ||
         digits.find_first_not_of("0123456789") != std::string::npos) {

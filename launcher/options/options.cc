@@ -24,6 +24,7 @@ bool Read(const OptionRow& row, const std::string& origin,
   return false;
 }
 
+// The usual words for yes and no. An empty variable is as one that is not set.
 bool ReadFlagVariable(const OptionRow& row, const std::string& name,
                       std::string value, Options* options, std::string* error) {
   if (value.empty() || value == "0" || value == "no" || value == "false") {
@@ -36,6 +37,8 @@ bool ReadFlagVariable(const OptionRow& row, const std::string& name,
   return false;
 }
 
+// A variable of a repeatable option is a list like $PATH; empty pieces are
+// skipped.
 bool ReadVariable(const OptionRow& row, const Environment& environment,
                   Options* options, std::string* error) {
   std::string name = VariableName(row);
@@ -58,7 +61,7 @@ bool ReadVariable(const OptionRow& row, const Environment& environment,
 }
 
 // An option that somebody writes for this run must have an effect; a variable
-// may stand for many runs.
+// may stand for many runs. So only options of the command line are checked.
 bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
                  std::string* error) {
   for (const OwnArgument& argument : given) {
@@ -71,7 +74,8 @@ bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
   return true;
 }
 
-// Those of options that the command line does not have.
+// Those of options that the command line does not have. A preset on the command
+// line also hides the variables of other presets.
 bool ReadVariables(const std::vector<OwnArgument>& given,
                    const Environment& environment, Options* options,
                    std::string* error) {
@@ -117,6 +121,7 @@ bool ReadGiven(const std::vector<OwnArgument>& given, Options* options,
 
 }  // namespace
 
+// Defaults, variables, the command line: each overrides what was there before.
 bool ReadOptions(int argc, const char* const* argv,
                  const Environment& environment, Options* options,
                  CommandLine* command_line, std::string* error) {
@@ -133,7 +138,8 @@ bool ReadOptions(int argc, const char* const* argv,
   const bool usable = options->help || options->help_all || options->version ||
                       CheckEffect(command_line->own, *options, error);
   if (!RecordsHeap(options->heap)) options->heap.native = false;
-  // Few events are logged then, and a line of the user's own is told by them.
+  // With a threshold few events are logged, so their stacks cost little. A
+  // report needs them to name the user's own line behind a library's.
   options->stacks |= options->min_drss_bytes > 0;
   return usable;
 }

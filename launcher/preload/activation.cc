@@ -30,6 +30,8 @@ std::vector<std::string> WordsFor(const CommandLine& command_line) {
   return words;
 }
 
+// AddressSanitizer refuses to start if another library comes before it. In all
+// other cases ours is first, so that calls reach it first.
 std::string PreloadsWith(const std::string& object, std::string_view users) {
   if (users.empty()) return object;
   const bool is_sanitizer = users.find("san.so") != std::string_view::npos;
@@ -37,6 +39,8 @@ std::string PreloadsWith(const std::string& object, std::string_view users) {
                       : object + ":" + std::string(users);
 }
 
+// A shell or a build starts many Pythons at a time. None of them may print an
+// end report into its output, and each needs a file of its own.
 std::string HandoverForMany(const CommandLine& command_line,
                             const std::string& output) {
   std::vector<std::string> words = WordsFor(command_line);
@@ -50,6 +54,7 @@ std::string HandoverForMany(const CommandLine& command_line,
   return HandoverText({false, words});
 }
 
+// --output and --force were for this process's file. Others get the pattern.
 void TraceStartedPrograms(const std::string& shim,
                           const CommandLine& command_line,
                           const std::string& output) {
@@ -77,6 +82,9 @@ std::string PreloadsWithout(std::string_view list, std::string_view object) {
   return rest;
 }
 
+// The text is changed in place: setenv(3) would leave the old one in the memory
+// that /proc/self/environ shows (proc_pid_environ(5)). Programs that look
+// there, or pass it on, must not find pymemrun.
 void LeaveOutOfPreloads(const std::string& object) {
   char* const list = getenv(kPreloadVariable);
   if (list == nullptr) return;
@@ -88,6 +96,7 @@ void LeaveOutOfPreloads(const std::string& object) {
   rest.copy(list, std::min(size, rest.size()));
 }
 
+// The new name may be longer, so it cannot be written in place.
 void ExchangeInPreloads(const std::string& object, const std::string& other) {
   const char* const list = getenv(kPreloadVariable);
   if (list == nullptr) return;
@@ -98,6 +107,7 @@ void ExchangeInPreloads(const std::string& object, const std::string& other) {
   setenv(kPreloadVariable, text.c_str(), 1);
 }
 
+// The text "NAME=value" begins one byte and the name before the value.
 void ForgetVariable(const char* name) {
   char* const value = getenv(name);
   if (value == nullptr) return;

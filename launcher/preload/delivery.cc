@@ -28,9 +28,14 @@ namespace {
 
 constexpr char kShim[] = "pymemrun-preload.so";
 constexpr char kTracer[] = "pymemrun-tracer-", kObject[] = ".so";
+// Programs have some ten program headers. The bound is for files that only look
+// like programs.
 constexpr size_t kMostHeaders = 256;
+// Where the objects are, seen from the launcher or from one of them: in a wheel
+// or a build, and in a package.
 constexpr std::initializer_list<const char*> kPlaces = {"", "../lib/pymemrun/"};
 
+// Within single quotes only a single quote means something to a shell.
 std::string Export(const std::string& variable, const std::string& value) {
   std::string text = "export " + variable + "='";
   for (const char c : value) {
@@ -68,6 +73,8 @@ std::vector<std::string> EnvironmentWith(const std::string& object,
   return environment;
 }
 
+// As execve(2) wants them: a null pointer ends them. Valid as long as
+// `strings`.
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   for (const std::string& string : strings) {
@@ -77,7 +84,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// The dynamic linker that the program names; empty: none.
+// The dynamic linker that the program names; empty: none. It is the text of the
+// PT_INTERP header (elf(5)). False: no 64-bit ELF file.
 bool ReadDynamicLinker(int fd, std::string* path) {
   Elf64_Ehdr header;
   if (pread(fd, &header, sizeof header, 0) != sizeof header ||
@@ -133,7 +141,9 @@ bool IsKnown(const std::string& version) {
          major == 3 && minor <= PYMEMRUN_NEWEST_MINOR;
 }
 
-// Why nothing can be preloaded into the program; empty: it can.
+// Why nothing can be preloaded into the program; empty: it can. LD_PRELOAD is
+// the dynamic linker's work. Other C libraries, such as musl, have another
+// linker, and our objects need glibc.
 std::string WhyNotPreloadable(const std::string& file) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file + ": " + std::strerror(errno);
@@ -157,6 +167,8 @@ bool Has(const std::string& object) {
 
 }  // namespace
 
+// The names of the objects that are installed tell. strverscmp(3) puts 3.9
+// before 3.10.
 std::string TracedVersions() {
   std::vector<std::string> found;
   DIR* const folder = opendir(DirectoryOf(FindOwn(kShim, kPlaces)).c_str());
@@ -213,6 +225,8 @@ std::string WhyNotTraced(const std::string& file) {
   return why;
 }
 
+// Replaces this process, so pid, parent and terminal are the program's as
+// without pymemrun. All else happens in the tracer, tracer_main.cc.
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
   if (traced && OwnPath().empty()) {
@@ -244,7 +258,8 @@ bool IsPlain(std::string_view path) {
   return path.find_first_of(kPreloadSeparators) == std::string_view::npos;
 }
 
-// The same for each start of one installation.
+// The same for each start of one installation. It is a hash (FNV-1a of 64 bits)
+// of the folder's path.
 std::string LinkName(std::string_view folder) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : folder) {
@@ -289,6 +304,9 @@ std::vector<std::string> LinkPlaces() {
   return places;
 }
 
+// LD_PRELOAD separates by spaces and colons and knows no escape (ld.so(8)). So
+// a path with one of them is named through a link to its folder. The link is
+// only used if it leads where it should, and nobody else could have made it.
 std::string PlainPathOf(const std::string& object,
                         const std::vector<std::string>& places) {
   if (IsPlain(object)) return object;

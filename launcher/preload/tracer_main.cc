@@ -103,7 +103,10 @@ bool KeepWithinLimits(const std::string& version, Options* options,
 constexpr int kUsage = 2;
 constexpr char kShim[] = "/pymemrun-preload.so";
 
-// Once the runtime is there, it keeps what is to be called at its end.
+// CPython raises "cpython.run_file", "cpython.run_module" and so on just before
+// the user's code. By then the runtime exists, which Py_AtExit() needs.
+// Functions registered first are called last, so this one is. It is needed
+// once: the hook removes itself.
 int OnAudit(const char* event, PyObject*, void*) {
   if (std::strncmp(event, "cpython.run_", 12) == 0) {
     Py_AtExit(HoldInterrupt);
@@ -136,7 +139,9 @@ void GiveWay(const std::string& own, char** argv) {
       std::strerror(errno) + kRunsUntraced);
 }
 
-// What is in our variables and options, and how the interpreter was called.
+// What is in our variables and options, and how the interpreter was called. The
+// first `--` of a command line is pymemrun's and is dropped: with this one, one
+// of the interpreter's stays.
 std::vector<const char*> CommandLineOf(const std::vector<std::string>& ours,
                                        int argc, char** argv) {
   std::vector<const char*> words = {"pymemrun"};
@@ -158,7 +163,9 @@ void SayNoRun(const Handover& told, const std::string& why) {
   Say(told.once ? why : why + kRunsUntraced);
 }
 
-// Whether the program may run.
+// Whether the program may run. Reads the options, leaves out what this CPython
+// does not allow, and starts tracing. All this is before the interpreter's
+// main, with one thread.
 bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Both live until the process ends, the tracer points into them.
   static Options* const options = new Options;
@@ -217,6 +224,9 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
     GiveWay(own, argv);
     return program(argc, argv, environment);
   }
+  // The program and its children must not see what was only for this process.
+  // Otherwise started programs are traced, too: they may be other CPythons, and
+  // the shim finds out which.
   if (told.once) {
     ForgetVariable(kHandoverVariable);
     LeaveOutOfPreloads(own);
@@ -230,6 +240,8 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
   return status;
 }
 
+// libc calls Main() with the three arguments of a main function, so the
+// program's own main is kept here.
 ProgramMain* g_program = nullptr;
 
 int Main(int argc, char** argv, char** environment) {
@@ -239,6 +251,9 @@ int Main(int argc, char** argv, char** environment) {
 }  // namespace
 }  // namespace pymemrun
 
+// A program's entry code calls __libc_start_main() with its main function. The
+// dynamic linker binds that call to the first object that has the name: this
+// one, as it is preloaded. RTLD_NEXT finds libc's (dlsym(3)).
 extern "C" __attribute__((visibility("default"))) int __libc_start_main(
     pymemrun::ProgramMain* program, int argc, char** argv, void (*init)(),
     void (*fini)(), void (*rtld_fini)(), void* stack_end) {

@@ -53,6 +53,8 @@ std::vector<std::string> WordsOf(const std::string& path) {
   return words;
 }
 
+// In pyenv's own order: the variable, the nearest .python-version from the
+// folder upwards, the global file. Colons separate several versions.
 Versions VersionsFor(const std::string& root, std::string folder,
                      const std::string& variable) {
   Versions versions = {{}, "$PYENV_VERSION"};
@@ -89,7 +91,8 @@ std::string NewestOf(const std::string& folder, const std::string& line) {
   return newest;
 }
 
-// The name of the folder that has it; empty: none has.
+// The name of the folder that has it; empty: none has. `name` may be a release,
+// a line such as 3.12, or an environment's name.
 std::string Installed(const std::string& folder, const std::string& name) {
   constexpr std::string_view kPrefix = "python-";
   const std::string plain =
@@ -100,6 +103,8 @@ std::string Installed(const std::string& folder, const std::string& name) {
   return NewestOf(folder, plain);
 }
 
+// The first version with a python3 runs, but all names must be installed, as
+// with pyenv. "system" is the first python3 on PATH outside pyenv's shims.
 PathPython ChosenByPyenv(const std::string& shims, const std::string& path,
                          const Versions& versions) {
   const std::string folder = DirectoryOf(shims) + "/versions";
@@ -131,6 +136,8 @@ PathPython ChosenByPyenv(const std::string& shims, const std::string& path,
 
 }  // namespace
 
+// pyenv puts scripts into a folder "shims" on PATH, beside its folder
+// "versions". They are scripts, so nothing can be preloaded into them.
 PathPython FindPathPython(const std::string& path, const std::string& folder,
                           const std::string& pyenv_version) {
   const std::string found = OnPath(kPython, path);
@@ -201,6 +208,8 @@ bool HasOthers(gid_t group) {
   return others || !found;
 }
 
+// Whether others may write to the file, or add, remove or rename names in the
+// folder. A link's own mode means nothing (symlink(7)).
 bool OthersMayWrite(const std::string& path, const struct stat& status) {
   if (S_ISLNK(status.st_mode)) return false;
   // Names in it are their owners' to change.
@@ -214,6 +223,9 @@ bool OthersMayWrite(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
+// Walks like the kernel does (path_resolution(7)): one name at a time, links
+// replaced by their text. Each file, folder and link on the way is looked at.
+// `at` never has a link in it, so ".." can be taken off its end.
 std::string OthersMayChange(const std::string& path) {
   std::string at;    // without links; empty: the root folder
   std::string rest;  // of the way, from there

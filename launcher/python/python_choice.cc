@@ -36,7 +36,9 @@ std::string WhyNotEmbedded(const std::string& file, const PythonWishes& wishes,
   return found.empty() ? ": patchlevel.h is missing" : kIsPython + found;
 }
 
-// Settles how `choice` runs.
+// Settles how `choice` runs. Only the files are looked at. An interpreter of
+// another version, or one that cannot be told, is not embedded but executed,
+// unless only embedding is allowed.
 bool Settle(const std::string& wished_by, const PythonWishes& wishes,
             const std::string& version, Delivery delivery, PythonChoice* choice,
             std::string* error) {
@@ -58,7 +60,8 @@ bool Settle(const std::string& wished_by, const PythonWishes& wishes,
   return !refused;
 }
 
-// The python of the .venv in the folder, or in the nearest one above.
+// The python of the .venv in the folder, or in the nearest one above. `folder`
+// is absolute and without links, as getcwd(3) gives it.
 std::string NearestEnvironment(std::string folder) {
   while (!folder.empty()) {
     const std::string python = folder + "/.venv/bin/python";
@@ -86,6 +89,9 @@ std::string ForeignPartOf(const std::string& environment) {
   return {};
 }
 
+// Tries the sources one after the other, in the order of PythonWishes. What is
+// named must work, or the run ends with an error. A python3 on PATH that cannot
+// be used is passed over with a remark.
 class Chooser {
  public:
   Chooser(const PythonWishes& wishes, const std::string& version,
@@ -98,6 +104,8 @@ class Chooser {
         on_path_(
             FindPathPython(wishes.path, wishes.folder, wishes.pyenv_version)) {}
 
+  // A virtual environment first on PATH is an active one, whatever made it so.
+  // It counts before a .venv nearby, unless pymemrun itself is installed in it.
   bool Choose() {
     std::string wished_by;
     if (FindNamed(&wished_by)) return SettledAs(wished_by);
@@ -200,6 +208,7 @@ class Chooser {
            Take(*wished_by);
   }
 
+  // The last resort of a pymemrun without an interpreter, so errors are final.
   bool WithoutBuiltIn() {
     if (on_path_.file.empty()) {
       error_ = on_path_.problem.empty() ? "there is no python3 on PATH"

@@ -38,6 +38,7 @@ struct EnvironmentConfig {
   std::string version;  // `version` (venv) or `version_info` (virtualenv)
 };
 
+// As in site.py: beside the python's folder or in it. Lines are "key = value".
 EnvironmentConfig ReadConfig(const std::string& python) {
   EnvironmentConfig config;
   std::string bin = DirectoryOf(python);
@@ -58,6 +59,7 @@ EnvironmentConfig ReadConfig(const std::string& python) {
   return config;
 }
 
+// "python3.11" behind all links, as in /usr/bin/python3.
 std::string VersionFromName(const std::string& path) {
   std::string real = RealPath(path);
   std::string_view name = real;
@@ -65,7 +67,8 @@ std::string VersionFromName(const std::string& path) {
   return name.substr(0, 6) == "python" ? VersionNumbers(name.substr(6), 2) : "";
 }
 
-// The one `lib/pythonX.Y` of an installation; empty if there are several.
+// The one `lib/pythonX.Y` of an installation; empty if there are several, for
+// then the folder tells nothing.
 std::string VersionFromLibrary(const std::string& lib) {
   DIR* directory = opendir(lib.c_str());
   if (directory == nullptr) return {};
@@ -82,7 +85,9 @@ std::string VersionFromLibrary(const std::string& lib) {
   return count == 1 ? found : "";
 }
 
-// The folder that has the installation's lib/pythonX.Y; empty if none has.
+// The folder that has the installation's lib/pythonX.Y; empty if none has. It
+// is known by os.py, the landmark that CPython itself looks for
+// (Modules/getpath.py).
 std::string PrefixOf(const std::string& python,
                      const std::string& major_minor) {
   std::string home = ReadConfig(python).home;
@@ -116,6 +121,7 @@ bool IsProgram(const std::string& path) {
   return IsRegularFile(path) && access(path.c_str(), X_OK) == 0;
 }
 
+// As execvp(3): an empty folder is the current one.
 std::string OnPath(const std::string& name, const std::string& path,
                    const std::string& without) {
   size_t start = 0;
@@ -150,8 +156,10 @@ std::string VersionNumbers(std::string_view text, int count) {
 }
 
 bool IsInterpreter(const std::string& path) {
-  // The name stands in the program whether it holds the function or has it
-  // from a library. Read in pieces: mapped, it would raise the run's peak.
+  // Py_BytesMain is what every python calls since 3.8. The name is in the file
+  // whether it has the function or imports it. The file is read in pieces:
+  // mapped, it would raise the run's peak. The end of each piece is kept, as
+  // the name may be split between two.
   constexpr std::string_view kMain = "Py_BytesMain";
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -172,6 +180,7 @@ bool IsInterpreter(const std::string& path) {
 
 std::string HomeOf(const std::string& path) { return ReadConfig(path).home; }
 
+// From the surest to the weakest sign.
 std::string PythonVersionOf(const std::string& path) {
   std::string version = VersionNumbers(ReadConfig(path).version, 2);
   if (version.empty()) version = VersionFromName(path);
@@ -185,6 +194,7 @@ std::string StandardLibraryOf(const std::string& path,
   return prefix.empty() ? "" : RealPath(prefix + "/lib/python" + major_minor);
 }
 
+// The C headers state the micro version as text, where they are installed.
 std::string ExactVersionOf(const std::string& path,
                            const std::string& major_minor) {
   std::string version;

@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::string_view kPython = "python", kElf = "\177ELF";
 
-// What pip writes where the path has a space or is too long for a first line.
+// What pip writes where the path has a space or is too long for a first line: a
+// script both for sh, which runs the Python, and for Python.
 constexpr std::string_view kByShell = "#!/bin/sh\n'''exec' ";
 
+// 1024 bytes hold any first line that the kernel takes (at most 256 bytes,
+// execve(2)).
 std::string BeginOf(const std::string& path) {
   char begin[1024];
   const int fd =
@@ -42,6 +45,8 @@ bool IsPythonScript(const std::string& path) {
 
 }  // namespace
 
+// Not through env: that would find the Python on PATH, which is a wish of its
+// own.
 std::string InterpreterOf(const std::string& script) {
   const std::string begin = BeginOf(script);
   std::string_view line = begin;
@@ -61,6 +66,8 @@ std::string InterpreterOf(const std::string& script) {
   return name.starts_with(kPython) && IsInterpreter(path) ? path : "";
 }
 
+// A name such as python3.12 counts only if there is no folder of that name
+// which Python could run.
 bool NamesInterpreter(const std::string& word) {
   if (IsRegularFile(word)) {
     return BeginOf(word).starts_with(kElf) && IsInterpreter(word);

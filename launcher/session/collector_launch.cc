@@ -40,6 +40,8 @@ void WaitFor(pid_t child) {
   }
 }
 
+// exec resets handlers but leaves ignored signals ignored (execve(2)), and the
+// mask stays. The collector begins with neither.
 void ResetSignals() {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
@@ -71,6 +73,8 @@ void CloseRange(int first, int last) {
   for (int fd = first; fd <= std::min(last, kHighest); ++fd) close(fd);
 }
 
+// The ranges between the kept ones, from the lowest up. No list of open
+// descriptors is read, which would need one and memory.
 void CloseAllBut(const int* fds, int count) {
   int next = 0;  // all below it are done
   while (true) {
@@ -92,6 +96,7 @@ bool ArrangeDescriptors(int* fds, int count, int first) {
   for (int i = 0; i < count; ++i) {
     int target = first + i;
     if (fds[i] == target) continue;
+    // A later one may be at the place that this one is to have: it moves.
     for (int j = i + 1; j < count; ++j) {
       if (fds[j] == target && (fds[j] = dup(target)) < 0) return false;
     }
@@ -143,6 +148,8 @@ constexpr size_t kStackBytes = 32 * 1024;
 // Runs `body` in a child that shares our memory, and stands still until it
 // executes a program or ends: to copy the page tables of a large program would
 // take longer than all the rest. `stack`: which of the stacks it runs on.
+// Memory is shared, but descriptors, handlers, mask and limits are the child's
+// own (clone(2)).
 pid_t StartSharing(int (*body)(void*), Start* start, int stack) {
   char* const top = start->stacks + (stack + 1) * kStackBytes;
   const int flags = CLONE_VM | CLONE_VFORK;
@@ -253,6 +260,8 @@ std::string LaunchTextOf(const LaunchFacts& facts) {
   return text;
 }
 
+// A file in memory can hold any size, has no name, and goes with its last
+// descriptor (memfd_create(2)).
 int MakeLaunchText(const std::string& text) {
   int fd = memfd_create("pymemrun-launch", MFD_CLOEXEC);
   if (fd < 0) return -1;
@@ -270,6 +279,9 @@ int MakeLaunchText(const std::string& text) {
   return fd;
 }
 
+// Both children use this process's memory while it stands still. The pipe tells
+// of the result: each child may write a note, and the end comes when exec has
+// closed the last copy. So the collector runs once this returns 0.
 int StartCollector(const std::string& path, const CollectorFiles& files,
                    pid_t* collector) {
   std::vector<char*> environment = SmallEnvironment();
@@ -296,6 +308,9 @@ int StartCollector(const std::string& path, const CollectorFiles& files,
   return error;
 }
 
+// In a process of its own: decompressing a file of unknown content is not for
+// the process that runs the user's program. It is rare, so the page tables may
+// be copied for it.
 std::string AskNameOf(const std::string& path, const std::string& file) {
   std::vector<char*> environment = SmallEnvironment();
   int answer[2];

@@ -13,7 +13,9 @@
 namespace pymemrun {
 namespace {
 
-// Whether the kernel says which of a process's pages are there.
+// Whether the kernel says which of a process's pages are there. Sandboxes may
+// hide or refuse pagemap, so one entry of this process is read. It has 8 bytes
+// for each page of the address space (proc_pid_pagemap(5)).
 bool MayScanPages() {
   uint64_t entry = 0;
   const off_t at = static_cast<off_t>(reinterpret_cast<uintptr_t>(&entry) /
@@ -27,6 +29,9 @@ bool MayScanPages() {
 
 }  // namespace
 
+// Faults if the options and the kernel allow them, else a scan, unless only
+// faults were asked for. A notice is only for who asked for pages: by default
+// less is recorded in silence.
 OpenedPages OpenPageSource(const Options& options) {
   const PageSource source = options.page_source;
   OpenedPages opened;
@@ -60,10 +65,13 @@ OpenedPages OpenPageSource(const Options& options) {
 
 namespace {
 
+// Each CPU needs a descriptor and a buffer.
 constexpr long kMostCpus = 256;
 
 // An event that counts nothing, and has records of what its threads do on one
-// CPU. Switches are recorded whatever an ordinary user may count.
+// CPU. Switches are recorded whatever an ordinary user may count. Bound to one
+// CPU, because the kernel maps no buffer of an inherited event that follows its
+// threads (kernel/events/core.c, perf_mmap()).
 int OpenOne(int cpu) {
   perf_event_attr attr;
   memset(&attr, 0, sizeof(attr));
@@ -88,6 +96,8 @@ int OpenOne(int cpu) {
       syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
+// inherit_thread and remove_on_exec came with Linux 5.13; older kernels refuse
+// bits that they do not know.
 const char* WayOut(int error) {
   if (error == EACCES || error == EPERM) {
     return "; it needs kernel.perf_event_paranoid <= 2 and, in a container, a "
@@ -96,7 +106,7 @@ const char* WayOut(int error) {
   return error == EINVAL || error == E2BIG ? "; it needs Linux 5.13" : "";
 }
 
-// Empty, or why there are none.
+// Empty, or why there are none. CPUs that are offline have none.
 std::string OpenAll(std::vector<int>* fds) {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   if (cpus > kMostCpus) {

@@ -17,6 +17,7 @@ namespace {
 
 bool interrupt_held = false;
 
+// A collector that is stuck must not keep the program from ending.
 constexpr int kPatienceMs = 5000;
 
 struct Report {
@@ -39,6 +40,8 @@ void SayIncomplete(const Report& report) {
 // Never freed: exit handlers run when destructors may have run already.
 Report* installed = nullptr;
 
+// Ends the session, waits for the file and prints the report that the collector
+// has put into the shared memory.
 void Tell(EndReason reason, int status) {
   const Report& report = *installed;
   if (!Session::InTracedProcess()) return;  // a child of the program
@@ -53,6 +56,7 @@ void Tell(EndReason reason, int status) {
   WriteToStandardError({reply.report, size});
 }
 
+// on_exit(3) hands over the status, atexit(3) does not.
 void AtExit(int status, void*) {
   if (installed != nullptr) Tell(EndReason::kExit, status);
 }
@@ -100,6 +104,7 @@ void HoldInterrupt() {
   interrupt_held = sigismember(&before, SIGINT) == 0;
 }
 
+// The unblocked signal ends the process before pthread_sigmask() returns.
 void LetInterruptGo() {
   if (!interrupt_held) return;
   sigset_t pending;

@@ -53,6 +53,7 @@ void AddHeap(const HeapConfig& heap, LaunchFacts* facts) {
   }
   for (size_t i = 0; i < heap.rates.class_count; ++i) {
     char text[64];
+    // 17 digits give a double back exactly.
     snprintf(text, sizeof text, "%" PRIu64 ":%.17g",
              heap.rates.classes[i].below_bytes,
              heap.rates.classes[i].probability);
@@ -123,6 +124,9 @@ void AddByCollector(const Options& options, const OpenedStates& states,
 
 }  // namespace
 
+// Keys may come several times, such as argv; then their order counts. Values
+// are numbers in decimal or text as it is. --no-argv also leaves out the
+// script.
 LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
                     const OpenedPages& pages, const OpenedStates& states) {
   const Lineage& lineage = run.lineage;

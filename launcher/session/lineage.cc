@@ -26,6 +26,7 @@ uint64_t StartTicksIn(std::string_view stat) {
   return ticks;
 }
 
+// One read is enough: a line of stat has some 300 bytes.
 ProcessName NameOfProcess(pid_t pid) {
   char text[1024];
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";

@@ -43,6 +43,7 @@ void WriteToStandardError(std::string_view text) {
   }
 }
 
+// Bytes from 0x80 on stay: they are parts of UTF-8 names.
 std::string MessageText(std::string_view line) {
   std::string text = "pymemrun: ";
   for (unsigned char c : line) {
@@ -59,6 +60,7 @@ std::string MessageText(std::string_view line) {
 
 void Say(std::string_view line) { WriteToStandardError(MessageText(line)); }
 
+// These two errors are mostly limits of the shell that a user can change.
 std::string ErrorText(int error) {
   std::string text = strerror(error);
   if (error == EFBIG) text += " (ulimit -f)";

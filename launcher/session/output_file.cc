@@ -52,6 +52,8 @@ bool IsStartName(const std::string& name) {
   return true;
 }
 
+// The start name of the file's run; empty: it is no run file. The attribute
+// answers at once; without it the collector's program reads the header.
 std::string StartNameOfFile(const std::string& path, const struct stat& status,
                             const NameOfRunFile& name_of) {
   char value[64];
@@ -64,7 +66,8 @@ std::string StartNameOfFile(const std::string& path, const struct stat& status,
   return IsStartName(name) ? name : "";
 }
 
-// 0, or why the file cannot be read.
+// 0, or why the file cannot be read. O_NONBLOCK keeps open(2) from waiting for
+// the other end of a pipe.
 int WhyUnreadable(const std::string& path) {
   int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno;
@@ -185,6 +188,8 @@ bool IsRunOrEmpty(const std::string& path, const struct stat& status,
   return !StartNameOfFile(path, status, name_of).empty();
 }
 
+// Two runs may begin in one folder at the same time, and each finds the other's
+// renames. So a name that is gone is a success, and a taken one gets a number.
 bool MoveAside(const std::string& path, const struct stat& status,
                const OutputRequest& request, std::string* error) {
   std::string name = StartNameOfFile(path, status, request.name_of);
@@ -282,6 +287,7 @@ std::string StartName(time_t start, pid_t pid) {
   return std::string(text) + "_" + std::to_string(pid);
 }
 
+// One pass, so that a value with braces in it is not expanded again.
 std::string ExpandOutputName(const std::string& pattern,
                              const RunIdentity& identity,
                              const std::string& pid) {
@@ -307,6 +313,7 @@ std::string ExpandOutputName(const std::string& pattern,
   return out;
 }
 
+// O_EXCL makes each attempt atomic; taken numbers are skipped one by one.
 int CreateNumberedFile(const RunIdentity& identity, std::string* path,
                        std::string* error) {
   int fd = CreateFile(*path);
@@ -318,6 +325,8 @@ int CreateNumberedFile(const RunIdentity& identity, std::string* path,
   return fd < 0 ? CannotCreate(*path, error) : MakeOurs(fd, identity);
 }
 
+// Create, and if the name is taken, make way and try again: another run may
+// take the name in between.
 int CreateOutputFile(const OutputRequest& request, std::string* path,
                      std::string* error) {
   std::string name = request.pattern.empty()

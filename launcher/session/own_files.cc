@@ -13,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+// Objects need not be executable to be preloaded.
 bool CanUse(const std::string& path) {
   const bool is_object = std::string_view(path).ends_with(".so");
   struct stat status;
@@ -40,6 +41,7 @@ std::string Literal(std::string_view path) {
 
 }  // namespace
 
+// The address of `here` tells which object this code is in (dladdr(3)).
 std::string OwnPath() {
   static const char here = 0;
   Dl_info info;
@@ -67,6 +69,8 @@ std::string FindOwn(const char* name,
   return {};
 }
 
+// Looks only near this file, below the same prefix. The name of the Python's
+// folder is not known, hence the patterns.
 std::string FindPackage() {
   const std::string own = OwnPath();
   // OwnPath() may lead through a link, whose place says nothing.

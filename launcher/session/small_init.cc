@@ -38,6 +38,7 @@ bool EndsAProcess(int number) {
   }
 }
 
+// All signals are blocked and taken one at a time, so no handler is needed.
 class SmallInit {
  public:
   SmallInit(pid_t program, const ControlPage* page)
@@ -103,6 +104,9 @@ class SmallInit {
     }
   }
 
+  // A shell tells an exit from a signal by the wait status, so this process
+  // ends in the same way. The kernel does not deliver fatal signals to PID 1
+  // (kill(2)), which ends with the number that a shell would show.
   [[noreturn]] void EndAsProgram() {
     if (WIFEXITED(status_)) _exit(WEXITSTATUS(status_));
     int number = WTERMSIG(status_);

@@ -31,10 +31,9 @@
 namespace pymemrun {
 namespace {
 
-// The limit on the size of files, while a run is put together.
-
 // While it lives, no limit on the size of files ends the program: the shared
 // region counts as one. What the hard limit forbids fails as any other call.
+// (setrlimit(2): SIGXFSZ, or EFBIG where that is ignored).
 class FileSizeLimitAside {
  public:
   FileSizeLimitAside() : handler_(signal(SIGXFSZ, SIG_IGN)) {
@@ -355,8 +354,10 @@ std::string WhyNot(const TraceRequest& request) {
   return no_room != nullptr ? no_room : "";
 }
 
-// An earlier run's file of that name makes way also where nothing is recorded:
-// it must not be taken for this run's. Returns as StartTracing.
+// Shares memory first, as the small init watches it. Forks next, so that all
+// else belongs to the process that runs the program. An earlier run's file of
+// that name makes way also where nothing is recorded: it must not be taken for
+// this run's. Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
   Run run;

@@ -12,7 +12,8 @@
 namespace pymemrun {
 namespace {
 
-// A debugger, or strace.
+// A debugger, or strace. It is the process that traces this one by ptrace
+// (proc_pid_status(5)).
 bool HasDebugger() {
   char text[4096];
   const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -23,6 +24,8 @@ bool HasDebugger() {
   return tracer != nullptr && atoi(strchr(tracer, '\t')) != 0;
 }
 
+// Its library is in the process, preloaded or linked, if one of these names is
+// known.
 bool HasSanitizer() {
   return dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
          dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
@@ -40,6 +43,8 @@ constexpr size_t kLeastBytes = size_t{24} << 20;
 // tables of the tracer.
 constexpr size_t kLeastDataBytes = size_t{13} << 20;
 
+// Asks the kernel instead of adding up: it counts what is mapped already.
+// Nothing is touched, so nothing becomes resident.
 bool HasRoom(size_t bytes, int protection) {
   void* const probe = mmap(nullptr, bytes, protection,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,6 +53,7 @@ bool HasRoom(size_t bytes, int protection) {
   return true;
 }
 
+// A limit of 4 GiB or more leaves room in any case, and no probe is needed.
 bool HasRoomForData() {
   return !IsBelow(RLIMIT_DATA, 4096) ||
          HasRoom(kLeastDataBytes, PROT_READ | PROT_WRITE);

@@ -31,6 +31,8 @@ bool HasUserCode(const CommandLine& command_line) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return false;
   if (S_ISDIR(status.st_mode)) return HasMain(path);
+  // With the effective user's rights, as open(2) checks them; access(2) takes
+  // the real user's.
   return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
 }
 

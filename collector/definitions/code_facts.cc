@@ -51,6 +51,7 @@ void CodeFacts::Add(uint32_t code, const CodePayload& head,
   facts_[code] = std::move(facts);
 }
 
+// The file's name stays: other code objects share it.
 void CodeFacts::Remove(uint32_t code) {
   const auto found = facts_.find(code);
   if (found == facts_.end()) return;
@@ -74,6 +75,8 @@ void CodeFacts::Clear() {
   file_index_.clear();
 }
 
+// Files are numbered, as thousands of functions share few names. A name counts
+// twice: it is in the list and in the index. File 0 is empty.
 uint32_t CodeFacts::FileIndex(absl::string_view file) {
   const auto [known, fresh] =
       file_index_.try_emplace(file, static_cast<uint32_t>(files_.size()));
@@ -89,6 +92,7 @@ bool CodeFacts::IsStart(uint32_t code, uint32_t position) const {
   return found != facts_.end() && found->second.start_position == position;
 }
 
+// 0 for a code object that is not known.
 uint32_t CodeFacts::LineOf(uint32_t code, uint32_t position) {
   const auto found = facts_.find(code);
   if (found == facts_.end()) return 0;

@@ -11,6 +11,8 @@ using Context = FactWriter::Context;
 // Limits of counters.proto.
 constexpr size_t kMostCounterName = 200, kMostCounterNames = 1024;
 
+// A fact without a thread has 0. Any other number gets a definition here,
+// unless it has one.
 uint32_t ThreadOf(const Context& in, uint32_t raw_thread) {
   return raw_thread == 0 ? 0 : in.definitions->Thread(raw_thread);
 }
@@ -118,6 +120,8 @@ Record ObjectsUnderWayOf(const Context& in, PayloadReader payload) {
   return record;
 }
 
+// Stamps of two CPUs may differ by a little, so the end is never before the
+// begin.
 Record GcRunOf(const Context& in, PayloadReader payload) {
   const auto head = payload.Take<GcRunPayload>();
   Record record;
@@ -180,6 +184,7 @@ void FactWriter::WriteCounter(PayloadReader payload) {
   counter->mutable_name()->assign(name.data(), name.size());
   if (head.is_real != 0) {
     double value;
+    // The bits of a double, as the tracer copied them.
     std::memcpy(&value, &head.bits, sizeof(value));
     counter->set_real(value);
   } else {

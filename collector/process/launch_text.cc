@@ -55,6 +55,7 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
   return true;
 }
 
+// A mode that is not known is skipped like an unknown key.
 bool SetHeap(absl::string_view key, absl::string_view value,
              LaunchText* launch) {
   if (key == "heap") {
@@ -214,6 +215,8 @@ LaunchText ParseLaunchText(absl::string_view text) {
   return launch;
 }
 
+// At most 16 MiB are read, as the text comes from outside. Without a text
+// everything has its default.
 LaunchText ReadLaunchText(int fd) {
   struct stat info;
   if (fstat(fd, &info) != 0 || info.st_size <= 0) return {};

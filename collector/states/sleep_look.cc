@@ -106,6 +106,7 @@ constexpr Call kCalls[] = {
 };
 #undef PYMEMRUN_CALL
 
+// Linear in some 80 calls; one look at a thread costs two system calls anyway.
 const Call* FindCall(int32_t number) {
   for (const Call& call : kCalls) {
     if (call.number == number) return &call;
@@ -180,6 +181,8 @@ std::string NameOfCall(int32_t number) {
   return call == nullptr ? absl::StrCat("system call ", number) : call->name;
 }
 
+// The kernel lets only those read it who may trace the process (ptrace(2)). An
+// empty file or an error of another kind: the thread has ended or runs.
 SleepLook LookAtSleep(int task_fd, uint32_t thread) {
   SleepLook look;
   char text[256];

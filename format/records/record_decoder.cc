@@ -34,6 +34,7 @@ bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
 
 }  // namespace
 
+// Tells the visitor a definition, and keeps what later records are checked by.
 template <class Def>
 void RecordDecoder::Emit(const Def& def) {
   ++(defined_.*DefTraits<Def>::kCount);
@@ -45,7 +46,9 @@ void RecordDecoder::Emit(const Def& def) {
   (visitor_->*DefTraits<Def>::kVisit)(def);
 }
 
-// Makes sure that `id` is defined; after damage, by placeholders.
+// Makes sure that `id` is defined; after damage, by placeholders. Ids of a kind
+// are 1, 2, 3 and so on, so one comparison tells. The limit bounds what a wrong
+// id in a damaged file can cost.
 template <class Def>
 absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view record,
                                   absl::string_view field) {
@@ -75,6 +78,8 @@ absl::Status RecordDecoder::Decode(absl::string_view record) {
   return status;
 }
 
+// Batches of rows, the most frequent records, are parsed without the Record
+// around them.
 absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
   if (record.size() > kMaxKnownRecordBytes) {
     // A long record of a known kind would become many times its size.
@@ -161,6 +166,8 @@ absl::Status RecordDecoder::CheckFact(const Fact& fact, const char* field) {
   }
 }
 
+// A newer writer of the same format version may have kinds of its own. They are
+// counted, and are no damage.
 absl::Status RecordDecoder::DecodeUnknown() {
   RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
   ++result_.unknown_records;
@@ -178,6 +185,8 @@ absl::Status RecordDecoder::CheckFirst(Record::KindCase kind) const {
       "another");
 }
 
+// The version comes first: in a newer format the other fields may mean
+// anything. A second header is that of another run whose file was appended.
 absl::Status RecordDecoder::DecodeHeader(const Header& header) {
   if (header.format_version() > kFormatVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -209,6 +218,8 @@ absl::Status RecordDecoder::DecodeFooter(const Footer& footer) {
   return absl::OkStatus();
 }
 
+// The next id is due. A higher one is damage, or after damage a gap that
+// placeholders fill. Both limits bound the memory of a reader.
 template <class Def>
 absl::Status RecordDecoder::Define(const Def& def) {
   const std::string field = absl::StrCat(DefTraits<Def>::kName, ".id");
@@ -238,6 +249,8 @@ absl::Status RecordDecoder::DecodeSite(const SiteDef& site) {
   return Define(site);
 }
 
+// A parent has a lower id than its child, so chains cannot be circles. Their
+// depth is limited, too.
 absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
   if (stack.id() != 0 && stack.parent() >= stack.id()) {
     return WrongColumn("stack.parent", absl::StrCat("an id below ", stack.id()),
@@ -274,6 +287,9 @@ void RecordDecoder::GiveAll(Unrolled&& unrolled, std::vector<Entry>* entries,
   }
 }
 
+// As for every batch: columns first, then ids, then entries. So a bad batch
+// gives none of its entries. This one may come past Dispatch(), hence
+// CheckFirst().
 absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
   BatchIds ids;
   uint64_t end_number;
@@ -370,6 +386,8 @@ absl::Status RecordDecoder::DecodeObjectType(const ObjectTypeDef& type) {
   return Define(type);
 }
 
+// All nodes before all references: the target of a reference may be a node of
+// this batch or of a later one.
 absl::Status RecordDecoder::DecodeObjects(const ObjectBatch& batch) {
   ObjectBatchChecker::Ids ids;
   RETURN_IF_ERROR(objects_.Check(batch, damage_seen_, &ids));

@@ -21,13 +21,17 @@ constexpr uint32_t kRaw = 2;
 // The calling thread is in a hook above this one, which counts the request.
 constinit thread_local bool t_inside = false;
 
+// CPython's allocators call each other: obj passes large requests on to raw,
+// and both are hooked (Objects/obmalloc.c). Only the outermost hook counts.
 struct Inside {
   const bool before = t_inside;
   Inside() { t_inside = true; }
   ~Inside() { t_inside = before; }
 };
 
-// The block that the allocator below gave, counted.
+// The block that the allocator below gave, counted. Raw requests come without
+// the GIL, so they are counted aside, in a way that is safe for several
+// threads.
 template <uint32_t D>
 void* Counted(void* block, size_t size) {
   if (block == nullptr || !g_hooks.counts.load(std::memory_order_relaxed)) {

@@ -42,6 +42,7 @@ void ObjectPipe::CloseEdges() {
   edge_bytes_ = 0;
 }
 
+// Only whole messages are flushed.
 void ObjectPipe::MakeRoom(size_t bytes) {
   CloseEdges();
   if (whole_ + bytes > kBytes) Flush();
@@ -61,6 +62,8 @@ void ObjectPipe::Put(ObjectMessage kind, const void* head, size_t head_bytes,
   whole_ += sizeof(message) + message.bytes;
 }
 
+// References of an object follow each other, so they share one head, up to 16
+// KiB. Any other message ends the run.
 void ObjectPipe::PutEdge(ObjectEdgeWire edge) {
   constexpr uint32_t kMostBytes = 16384;
   if (edge_bytes_ == 0) {

@@ -13,7 +13,8 @@ bool Refuse(PyObject* type, const char* why) {
   return false;
 }
 
-// A number of bytes above 0.
+// A number of bytes above 0. A bool is an int in Python, and here more likely a
+// mistake.
 bool ReadBytes(PyObject* object, uint64_t* bytes) {
   if (!PyLong_Check(object) || PyBool_Check(object)) {
     return Refuse(PyExc_TypeError, "heap: a size must be an int");
@@ -89,6 +90,8 @@ bool HeapModule::SetRates(const HeapRatesConfig& rates) {
                 "another tool has put its allocator hooks over pymemrun's");
 }
 
+// The hooks go in at the first call and stay: another tool may have put its own
+// above them by the time they are stopped. Later only the switch changes.
 bool HeapModule::GatherSizes() {
   if (gathering_) return true;
   if (!HeapSizeHooks::installed()) {

@@ -25,6 +25,8 @@
 namespace pymemrun {
 namespace {
 
+// How long one wait for a dump's processes takes at most, and the highest
+// number in a dump's name.
 constexpr int kStepMs = 50;
 constexpr uint32_t kMostNumbered = 100000;
 // The process of the copy, or that of its collector.
@@ -46,6 +48,8 @@ int CreateFile(const char* path) {
   return fd;
 }
 
+// A dump that was cut off is kept as far as it goes; an empty file tells
+// nothing.
 void RemoveIfEmpty(const char* path) {
   struct stat info;
   if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
@@ -85,6 +89,8 @@ int ObjectModule::OpenFile(const char* path) {
   return -1;
 }
 
+// Everything that can refuse a dump comes before the fork, which is the part
+// that stops the program. Where it fails, problem_ says why.
 bool ObjectModule::Start(DumpReason reason, const char* path,
                          uint64_t since_ns) {
   problem_[0] = '\0';
@@ -151,6 +157,8 @@ void ObjectModule::KeepPeak() {
   memcpy(peak_file_, file_, sizeof(peak_file_));
 }
 
+// Takes the result of a dump that has ended, in whichever way: names the
+// problem, tidies the file up and tells the run file.
 void ObjectModule::Take(ObjectDump::State state) {
   const ObjectDump::Result result = dump_.Take();
   is_lost_ = state == ObjectDump::State::kGone || result.start_errno != 0 ||
@@ -180,6 +188,7 @@ void ObjectModule::Take(ObjectDump::State state) {
   TellRun(result);
 }
 
+// Waits for the dump under way, with the GIL. For the end of the process.
 void ObjectModule::Settle() {
   while (dump_.under_way()) {
     const ObjectDump::State state = dump_.Wait(kStepMs);
@@ -201,6 +210,9 @@ void ObjectModule::WaitWithoutGil() {
   }
 }
 
+// pymemrun.dump_objects(). Only a path that the caller gave raises an error.
+// All else is said on standard error: a program must not fail because it cannot
+// be dumped.
 PyObject* ObjectModule::Asked(PyObject* path, bool wait) {
   if (Hot().page == nullptr || config_ == nullptr ||
       config_->collector_path == nullptr) {
@@ -332,6 +344,8 @@ PyMethodDef ObjectModule::signal_method_ = {"dump_objects", OnSignal,
 PyMethodDef ObjectModule::order_method_ = {"dump_objects", OnOrder,
                                            METH_VARARGS, nullptr};
 
+// Through Python's own signal module, so that the program can see and replace
+// the handler, and CPython calls it at a safe point.
 bool ObjectModule::Handle(int signal, PyMethodDef* method) {
   PyObject* handler = PyCFunction_New(method, nullptr);
   PyObject* module = PyImport_ImportModule("_signal");

@@ -84,8 +84,8 @@ size_t PageCollector::Drain(uint64_t now_ns) {
 // matched later, in Match().
 size_t PageCollector::Gather(uint64_t now_ns) {
   const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
-  // In this order: a sample is in its ring before the signal that it makes, so
-  // of every touch seen here all samples up to it are seen below.
+  // In this order. A sample is in its ring before the signal that it makes. So
+  // all samples up to each touch seen here are seen below.
   size_t taken = options_.side->Drain(now_ns, false);
   // A program that begins items and never commits them must not make all wait.
   const bool too_many = matcher_.waiting() > PageMatcher::kMaxWaiting;

@@ -9,8 +9,9 @@ namespace pymemrun {
 namespace {
 
 // A new dump at a peak is worth it if RSS is higher than at the last one by
-// this much, and not more often, because a dump stops the program for some
-// milliseconds. A peak higher by half waits less, because it may soon be over.
+// this much. It comes no more often than this, because a dump stops the program
+// for some milliseconds. A peak higher by half waits less, because it may soon
+// be over.
 constexpr uint64_t kPeakBytes = uint64_t{16} << 20;
 constexpr uint64_t kPeakNs = 2000000000;
 constexpr uint64_t kHighPeakNs = 500000000;

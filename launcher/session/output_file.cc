@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kDefaultName[] = "run.pb";
 // The start name is also kept beside the file's content where the file system
-// can, so that a file still without a header can be told and renamed.
+// can. So a file still without a header can be told and renamed.
 constexpr char kStartAttribute[] = "user.pymemrun.start";
 constexpr char kNameAnother[] = "; choose another with -o PATH";
 constexpr int kAttempts = 10;  // lost races against other runs' renames

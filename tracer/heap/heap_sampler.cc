@@ -11,10 +11,10 @@ namespace pymemrun {
 // Sampling as in tcmalloc: samples are a Poisson process over the allocated
 // bytes. The distance to the next sample is exponentially distributed, thus
 // without memory. So a count may be drawn anew at any time, for instance when
-// the rate changes, and the probability of an allocation does not depend on
-// earlier ones. The fast half only subtracts a size and looks at the sign.
-// Counts start at 0, so the first allocation of a thread takes the slow half,
-// which draws them.
+// the rate changes. The probability of an allocation does not depend on earlier
+// ones. The fast half only subtracts a size and looks at the sign. Counts start
+// at 0, so the first allocation of a thread takes the slow half, which draws
+// them.
 constinit thread_local int64_t t_heap_bytes_left = 0;
 constinit thread_local int64_t t_heap_left[kMaxHeapClasses] = {};
 

@@ -6,6 +6,7 @@
 
 namespace pymemrun {
 
+// Patterns are matched once for each site, not for each call.
 bool CallFilter::KeepsSite(uint32_t site) {
   if (!view_.chooses_places() && !OwnCode::HasPatterns()) return true;
   if (site == 0 || site > index_.sites()) return false;
@@ -34,6 +35,8 @@ bool IsBeyond(const EndedCall& call, uint64_t bytes) {
   return Magnitude(call.charged_bytes) > bytes;
 }
 
+// Nested calls see the same growth one after the other. A call that is near the
+// last peak, in both time and bytes, is that peak again.
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
                                    const PeakRule& rule, uint64_t run_us) {
   const uint64_t min_time_us = rule.min_time_us.value_or(run_us / 100);

@@ -48,6 +48,8 @@ void CallPairing::Forget() {
   open_count_ = 0;
 }
 
+// A stack of open calls for each thread. Whatever may have hidden a CALL or a
+// RETURN empties all of them: a wrong pair is worse than none.
 std::optional<EndedCall> CallPairing::Add(const Row& row,
                                           const RunIndex& index) {
   if (row.call_events != 0 && !pairs_rows()) {
@@ -105,6 +107,7 @@ bool CallPairing::Leave(uint32_t thread, uint32_t callee) {
   return false;
 }
 
+// The file is not trusted: a RETURN may lack its CALL.
 std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
                                           uint32_t callee) {
   const auto found = open_.find(thread);

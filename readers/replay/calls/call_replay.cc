@@ -51,6 +51,8 @@ void CallReplay::OnDamage(const StreamReader::Damage& damage) {
   pairing_.Forget();
 }
 
+// Rows are in the order of events, not quite of times: the last time is the
+// largest one.
 bool CallReplay::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::optional<EndedCall> call = pairing_.Add(rows[i], index());
@@ -74,6 +76,7 @@ bool CallReplay::MayKnow(const Header& header) {
          header.filters().min_call_drss_bytes() > 0;
 }
 
+// The most specific reason first: what the user can change by recording anew.
 std::string CallReplay::WhyNone() const {
   constexpr absl::string_view kHowTo =
       "record the run with pymemrun --min-call-drss 4096";
@@ -118,6 +121,7 @@ void PeakReplay::OnEnded(const EndedCall& call) {
   }
 }
 
+// Threads are filtered only now: a thread may have got its name after the call.
 std::vector<EndedCall> PeakReplay::Peaks() {
   std::vector<EndedCall> calls;
   for (const EndedCall& call : calls_) {

@@ -67,7 +67,9 @@ bool CallTree::OnRows(const Row* rows, size_t count) {
          (count == 0 || rows[count - 1].number < root_.number);
 }
 
-// The calls of a thread come when they end: inner calls before the outer one.
+// Calls of a thread come when they end, inner calls before the outer one. So
+// the calls without a parent that began after this one are its children. Each
+// call is pushed and popped once: linear time.
 void CallTree::OnEnded(const EndedCall& call) {
   const uint64_t begin = call.call_number();
   const bool is_others =
@@ -95,6 +97,8 @@ uint64_t CallTree::Shown(uint64_t limit) const {
 }
 
 // Visits calls with their levels, outer calls before the calls within them.
+// Without recursion: a program's recursion may be deeper than the stack of this
+// one.
 template <typename Visit>
 void CallTree::Walk(uint64_t limit, Visit visit) const {
   struct Step {

@@ -48,6 +48,8 @@ void FlowTotals::Add(const FlowTotals& other) {
   calls += other.calls;
 }
 
+// Rows that were not paired lack own_bytes and recursion. Nest() needs all
+// calls for these, so they wait for Finish().
 void FlowReplay::OnEnded(const EndedCall& call) {
   if (pairs_rows()) return Add(call);
   if (calls_.size() < kMaxCalls) {
@@ -57,6 +59,8 @@ void FlowReplay::OnEnded(const EndedCall& call) {
   }
 }
 
+// An inner call of a recursive function is part of the outer one: only its own
+// changes are added.
 void FlowReplay::Add(const EndedCall& call) {
   if (!filter_.Keeps(call) || !range_.Has(call.time_us * 1000)) return;
   const uint32_t site = call.site < kMaxSites ? call.site : 0;
@@ -81,6 +85,8 @@ void FlowReplay::Finish() {
   calls_.clear();
 }
 
+// Inclusive sums of several functions would count calls within calls twice, so
+// files and packages have only own changes.
 Table FlowReplay::ToTable(GroupBy by, bool as_text) const {
   std::vector<FlowRow> rows = RowsOf(by, sites_, index());
   const bool inclusive = by == GroupBy::kFunction;

@@ -10,6 +10,7 @@ namespace pymemrun {
 
 using Look = CounterSeries::Look;
 
+// In the order of Kind.
 CounterReplay::CounterReplay()
     : series_({{"rss", Look::kBytes},
                {"pss", Look::kBytes},
@@ -20,13 +21,16 @@ CounterReplay::CounterReplay()
                {"major_faults", Look::kTotal},
                {"descriptors", Look::kNumber}}) {}
 
+// Fields that could not be read are 0 and left out. Descriptors are stored plus
+// 1, so that 0 of them differs from unknown.
 void CounterReplay::OnProcess(const ProcessSample& sample) {
   HeapReplay::OnProcess(sample);
   const uint64_t time_us = sample.time_us();
   const auto add = [&](Kind kind, double value) {
     series_[kind].Add(time_us, value);
   };
-  // For a part of the run it is unknown.
+  // VmHWM is the highest RSS since the process started. For a part of the run
+  // it says nothing.
   if (!of_part()) {
     hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
   }
@@ -61,7 +65,8 @@ void CounterReplay::OnCounter(const CounterValue& value) {
   const auto [found, is_new] =
       by_name_.try_emplace(value.name(), series_.size());
   if (is_new) {
-    // What has the name of one of the process's gets one that tells it.
+    // A user's counter with the name of one of the process's counters gets a
+    // prefix.
     const bool is_taken = std::any_of(series_.begin(), series_.begin() + kKinds,
                                       [&](const CounterSeries& other) {
                                         return other.name() == value.name();
@@ -81,7 +86,8 @@ void CounterReplay::OnCounterPlan(const CounterPlan& plan) {
   refused_ = std::max<uint64_t>(refused_, plan.refused());
 }
 
-// The interpreter closes and frees what the program has left.
+// After finalization starts, the interpreter closes and frees what the program
+// has left. That would hide what the program itself left open.
 void CounterReplay::OnFooter(const Footer& footer) {
   HeapReplay::OnFooter(footer);
   if (footer.finalize_us() == 0) return;
@@ -89,6 +95,8 @@ void CounterReplay::OnFooter(const Footer& footer) {
   series_[kDescriptors].EndAt(footer.finalize_us());
 }
 
+// The whole run was read: heap events before the range decide what is alive in
+// it.
 void CounterReplay::Finish() {
   HeapReplay::Finish();
   if (!of_part()) return;
@@ -121,6 +129,7 @@ uint64_t CounterReplay::TrueEveryUs() const {
   return (last_sample_us_ - first_sample_us_) / (samples_ - 1);
 }
 
+// Infinite values are left out, too: they would flatten every curve.
 void CounterSeries::Add(uint64_t time_us, double value) {
   if (!std::isfinite(value)) return;
   const CounterPoint point = {
@@ -159,6 +168,8 @@ const CounterPoint& CounterSeries::Before(uint64_t time_us) const {
   return after == points_.begin() ? points_.front() : *(after - 1);
 }
 
+// A counter that rose once, at the start, is no leak: it has to grow in both
+// halves.
 bool CounterSeries::OnlyGrows() const {
   if (sank_ || points_.size() < 3) return false;
   const uint64_t middle_us =
@@ -169,6 +180,8 @@ bool CounterSeries::OnlyGrows() const {
   return first().value < middle->value && middle->value < last().value;
 }
 
+// For a counter that only grows, the curve shows the growth in each column: the
+// rate is more telling than the sum.
 std::vector<double> CounterSeries::Curve(size_t columns,
                                          uint64_t end_us) const {
   if (empty() || columns == 0) return std::vector<double>(columns);

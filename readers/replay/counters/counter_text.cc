@@ -25,6 +25,7 @@ using Look = CounterSeries::Look;
 constexpr double kLate = 1.5;
 // Fewer are no sign of a leak.
 constexpr double kLeakedDescriptors = 5;
+// VmHWM above the highest sample by this factor is worth a clause.
 constexpr double kHwmShare = 1.01;
 
 std::string Milliseconds(uint64_t time_us) {
@@ -32,11 +33,13 @@ std::string Milliseconds(uint64_t time_us) {
                            : HumanSeconds(time_us);
 }
 
-// A file may hold any number.
+// A file may hold any number: conversion of a larger one to an integer is
+// undefined.
 uint64_t Whole(double value) {
   return value <= 0 ? 0 : static_cast<uint64_t>(std::min(value, 1e18));
 }
 
+// Whole numbers below 1e15 are exact in a double, and are printed in full.
 std::string Number(double value) {
   const double whole = std::round(value);
   if (whole == value && std::fabs(value) < 1e15) {
@@ -91,6 +94,8 @@ std::string CpuText(const CounterReplay& replay) {
       used, took, Percent(used / took), user.Growth(), system.Growth());
 }
 
+// While the collector runs, no thread runs Python: the whole program waits for
+// it.
 std::string GcText(const CounterReplay& replay) {
   if (!replay.knows_gc_runs()) {
     return "Runs of the cycle collector are not recorded for this Python.";
@@ -164,6 +169,8 @@ void AddCounterSentences(const CounterReplay& replay, ScreenText* text) {
   }
 }
 
+// Names are cut, so that numbers stay aligned. The curve takes what is left of
+// the line, and may have no room.
 void AddCounterLines(const std::vector<const CounterSeries*>& series,
                      const CounterReplay& replay, ScreenText* text) {
   constexpr size_t kMostName = 22, kNumber = 11, kMostCurve = 60;
@@ -218,6 +225,8 @@ Table CounterRows(const std::vector<const CounterSeries*>& series) {
   return table;
 }
 
+// A run of the collector is triggered by whatever allocated last: the line
+// shows where it was, not who made the garbage.
 Table GcRunRows(const CounterReplay& replay, uint64_t limit) {
   std::vector<const GcRun*> runs;
   for (const GcRun& run : replay.gc_runs()) runs.push_back(&run);

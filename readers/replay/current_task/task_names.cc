@@ -26,6 +26,8 @@ void TaskNames::KeepOnly(absl::flat_hash_set<uint32_t> tasks) {
   only_ = std::move(tasks);
 }
 
+// A task that does not fit is labelled by its number. any_lost() says that the
+// file should be read again for the names needed.
 void TaskNames::Add(const TaskDef& task) {
   if (keeps_only_ && !only_.contains(task.task())) return;
   if (tasks_.size() >= most_ && !tasks_.contains(task.task())) {
@@ -41,6 +43,7 @@ void TaskNames::Add(const TaskDef& task) {
   }
 }
 
+// Labels are made when they are asked for: most tasks are never shown.
 absl::string_view TaskNames::Label(uint32_t task) const {
   const auto found = tasks_.find(task);
   std::string label(Name(task));

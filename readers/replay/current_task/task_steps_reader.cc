@@ -60,7 +60,7 @@ class StepWindow final : public IndexingVisitor {
   BesideSource source_;
   ReadSteps reader_;
   TaskTimeline timeline_;
-  // Of tasks that are not done.
+  // By task, of the tasks that are not done.
   absl::flat_hash_map<uint32_t, uint32_t> functions_;
   // All steps between from_us_ and until_us_ are here. Steps that ended until
   // `read_us_` were read.
@@ -155,6 +155,8 @@ void TaskTimeline::Add(uint32_t thread, uint32_t task, uint64_t begin_us,
   ++steps_;
 }
 
+// A thread without steps is forgotten, so that a program with many short
+// threads needs little memory.
 void TaskTimeline::Forget(uint64_t before_us) {
   steps_ = 0;
   const auto ended = [before_us](const Step& step) {
@@ -176,7 +178,8 @@ void TaskTimeline::MakeTurns() {
 }
 
 // Times of events are whole microseconds: a step includes its last one, unless
-// another step starts in it.
+// another step starts in it. Steps may be nested. A stack of open steps yields
+// the innermost one at each time, and its caller's again when it ends.
 void TaskTimeline::MakeTurnsOf(Thread* thread) {
   std::vector<Step>& steps = thread->steps;
   std::stable_sort(steps.begin(), steps.end(),
@@ -211,6 +214,7 @@ void TaskTimeline::MakeTurnsOf(Thread* thread) {
   close_until(~uint64_t{0});
 }
 
+// The turn found last is tried first, then a binary search.
 uint32_t TaskTimeline::TaskAt(uint32_t thread, uint64_t time_us) const {
   if (thread >= threads_.size()) return 0;
   const std::vector<Turn>& turns = threads_[thread].turns;

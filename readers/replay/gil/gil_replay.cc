@@ -52,6 +52,8 @@ bool GilReplay::OnGil(const GilEvent* events, size_t count) {
   return true;
 }
 
+// The order matters. What the event says of the last hold is counted first: a
+// wait that ends with this event may be charged to it.
 void GilReplay::Take(const GilEvent& event) {
   end_ns_ = std::max(end_ns_, event.time_ns);
   const uint32_t thread = Know(event.thread, event.time_ns);
@@ -97,7 +99,8 @@ void GilReplay::Take(const GilEvent& event) {
   }
 }
 
-// Waits, or goes on to.
+// The thread starts to wait. If it has just given way, this continues the same
+// wait.
 void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
   const GilDoing did = doing_[thread];
   EndWait(thread, event.time_ns);
@@ -112,7 +115,8 @@ void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
                     0};
 }
 
-// The thread goes on to wait where it let go.
+// CPython's drop_gil() lets a thread that was asked to let go wait until
+// another has taken the GIL. Its stack is that of the place where it let go.
 void GilReplay::BeginGivingWay(const GilEvent& event, uint32_t thread,
                                const Gil& gil) {
   EndWait(thread, event.time_ns);
@@ -123,7 +127,9 @@ void GilReplay::BeginGivingWay(const GilEvent& event, uint32_t thread,
   }
 }
 
-// What the thread that took the GIL last has done with it until now.
+// Counts what the latest holder has done since the last event. Short pauses
+// have no events: the event has their sum and their number since the hold
+// began. `free_ns` is for how long no thread has had the GIL.
 void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
   GilSpan& now = gil->now;
   if (now.thread == 0) return;
@@ -148,6 +154,8 @@ void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
   holder.last_ns = std::max(holder.last_ns, until);
 }
 
+// The hold before has ended: it joins the history, so that this thread's wait
+// can be charged to it.
 void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (gil->now.thread != 0) {
     gil->history.Add(gil->now);
@@ -167,6 +175,8 @@ void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   gil->times.threads += took_.insert({event.gil, thread}).second;
 }
 
+// Only the time since since_ns is new. What the thread waited before it gave
+// way was counted then, but belongs to the length of the whole wait.
 void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   GilDoing did = doing_[thread];
   doing_[thread] = {};
@@ -212,6 +222,8 @@ void GilReplay::CountWait(const GilWait& wait) {
   Keep(wait);
 }
 
+// A thread waits for one lock at a time, so any event of it ends the wait
+// before.
 void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
   GilThreadTimes& times = threads_[thread];
   times.last_ns = std::max(times.last_ns, event.time_ns);
@@ -311,6 +323,8 @@ void GilReplay::Keep(const GilWait& wait) {
                 wait);
 }
 
+// A stack arrives as an event of its own, after the wait or the hold it belongs
+// to. It is matched by thread and time.
 void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (event.action == GIL_HOLDER) {
     if (gil != nullptr && gil->now.thread == thread) {
@@ -333,7 +347,8 @@ void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   }
 }
 
-// It is switched on while extensions are loaded.
+// A free-threaded interpreter switches its GIL on while it loads some
+// extensions. A tenth of the time is far above that.
 bool GilReplay::HasLocksAlone() const {
   if (!free_threaded_) return false;
   uint64_t used_ns = 0;
@@ -374,7 +389,7 @@ void GilReplay::Finish() {
   KeepToRange();
 }
 
-// As though the run had begun and ended with the range.
+// Cuts the times as though the run had started and ended with the range.
 void GilReplay::KeepToRange() {
   for (GilThreadTimes& times : threads_) {
     const uint64_t last_ns =

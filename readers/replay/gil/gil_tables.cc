@@ -16,6 +16,7 @@
 namespace pymemrun {
 namespace {
 
+// Columns for more threads do not fit 80 columns.
 constexpr size_t kMatrixThreads = 6;
 
 Place OwnPlaceOf(const GilReplay& replay, uint32_t stack) {
@@ -30,8 +31,8 @@ std::string ThreadName(const GilReplay& replay, uint32_t thread) {
   return std::string(replay.index().LatestThreadLabel(thread));
 }
 
-// What a thread's time is made of. It has a column for the share, and one for
-// the seconds.
+// A part of a thread's time. It has one column for its share, and one for its
+// seconds.
 struct TimePart {
   bool is_there;  // in this interpreter
   std::string name, title;
@@ -70,6 +71,8 @@ void AddLongestWait(const GilReplay& replay, TableFormat format,
                });
 }
 
+// Shares come before seconds: in text, columns that do not fit are left out
+// from the right.
 Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   using Row = ThreadTimesRow;
@@ -111,6 +114,8 @@ Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   return columns.Make(rows, limit);
 }
 
+// Shares are of all threads' waits, so a filter of threads does not change
+// them.
 Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                   TableFormat format) {
   using Blocked = std::pair<GilReplay::Pair, uint64_t>;
@@ -180,6 +185,7 @@ struct BlockingPlace {
   uint64_t ns;
 };
 
+// Stacks that agree in the own line, and in what it called, are one row.
 Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   absl::flat_hash_map<std::pair<Place, std::string>, uint64_t> sums;
   uint64_t all = 0;
@@ -210,6 +216,7 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   return maker.Take();
 }
 
+// GIL numbers start at 1. The main interpreter's number is 0, as in CPython.
 Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
   const auto total = [&replay](const GilTimes& gil) {
     return std::max(gil.held_ns,
@@ -235,6 +242,7 @@ Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
   return columns.Make(replay.EachGil(), limit);
 }
 
+// Equal times are ordered by ids: the sums come from a hash table.
 Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                TableFormat format) {
   using Stop = std::pair<WorldStops::Key, StopSums>;
@@ -345,6 +353,8 @@ Table GilTable(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
   }
 }
 
+// A row has the columns of the same threads, in the same order. "others" is the
+// rest of the thread's waits.
 Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
   std::vector<uint32_t> threads = GilThreadsOf(replay, keep);
   threads.resize(std::min(threads.size(), kMatrixThreads));

@@ -37,8 +37,8 @@ struct KeptGilSums {
   GilSums all, waiters;
 };
 
-// Who waits for less of its time is not held up, nor who waits for less than
-// that of the run.
+// A thread is held up if it waits for this share of its own time, and for this
+// share of the run.
 constexpr double kSmallShare = 0.1, kSmallOfRun = 0.01;
 
 double GilSums::Share(uint64_t ns) const {
@@ -69,7 +69,7 @@ std::string GilPercent(double share) {
                      : absl::StrFormat("%.0f %%", 100 * share);
 }
 
-// Whether nobody did anything in the part of the time that is asked for.
+// Whether no thread did anything in the part of the time that is asked for.
 bool IsEmpty(const GilSums& all, const GilReplay& replay) {
   return all.threads == 0 || (replay.range().any() && all.total_ns == 0);
 }
@@ -104,7 +104,8 @@ std::string Millis(uint64_t ns) {
 
 // "list.sort at app.py:31 lets go last"; empty: no place is known.
 std::string WhoLetsGo(const GilReplay& replay) {
-  // Places at which all were stopped are told apart.
+  // StopsText() reports pauses of all threads, so their time is subtracted
+  // here.
   absl::flat_hash_map<GilPlace, uint64_t> stops;
   for (const auto& [key, sums] : replay.stops().sums()) {
     stops[key.second] += sums.stood_ns;
@@ -169,6 +170,7 @@ std::string LockSentence(const GilReplay& replay, ThreadFilter* keep) {
   return absl::StrCat(first, StopsText(replay), "\n");
 }
 
+// Frames of a stack that are printed in one line.
 constexpr size_t kMostFrames = 5;
 
 std::string NameOf(const GilReplay& replay, uint32_t thread) {
@@ -200,7 +202,7 @@ std::string WhoHolds(const GilReplay& replay) {
                       " holds it longest during these waits");
 }
 
-// From the first event to the end.
+// The share of the time from the first event to the end, summed over all GILs.
 double HeldOfPart(const GilReplay& replay) {
   GilSums all;
   uint64_t begin_ns = replay.end_ns();
@@ -258,6 +260,8 @@ std::string HolderText(const GilReplay& replay, const GilWait& wait) {
 
 }  // namespace
 
+// One of four answers: locks instead of a GIL, a single thread, no thread held
+// up, or the threads that are.
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
   if (replay.HasLocksAlone()) return LockSentence(replay, keep);
   const auto [all, waiters] = GilSumsOf(replay, keep);

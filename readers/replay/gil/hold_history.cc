@@ -4,6 +4,8 @@
 
 namespace pymemrun {
 
+// Goes back from the latest hold until one starts before the interval. When a
+// hold paused is unknown, so pauses are subtracted from the part within it.
 uint64_t HoldHistory::EachIn(
     uint64_t begin, uint64_t end, uint64_t paused_ns,
     absl::FunctionRef<void(const GilSpan&, uint64_t)> take) const {
@@ -14,6 +16,7 @@ uint64_t HoldHistory::EachIn(
     const uint64_t to = std::min(end, span.end_ns);
     if (to > from) {
       uint64_t paused = span.paused_ns;
+      // Those before `begin` are known: the wait's first event had their sum.
       if (span.begin_ns < begin) paused -= std::min(paused, paused_ns);
       take(span, to - from - std::min(to - from, paused));
     }
@@ -37,7 +40,8 @@ void Add(uint64_t paused_ns, uint64_t stood_ns, StopSums* sums) {
 
 }  // namespace
 
-// What begins after the last pause's end begins another one.
+// Returns the thread's pause at that time. A wait that starts after the last
+// pause's end starts another pause.
 WorldStops::Pause& WorldStops::PauseOf(uint32_t thread, uint64_t begin_ns) {
   if (thread >= pauses_.size()) pauses_.resize(thread + 1);
   Pause& pause = pauses_[thread];
@@ -50,7 +54,8 @@ WorldStops::Pause& WorldStops::PauseOf(uint32_t thread, uint64_t begin_ns) {
   return pause;
 }
 
-// It asks again each millisecond until all stand still.
+// CPython's stop_the_world() in Python/pystate.c asks again every millisecond
+// until all threads are stopped.
 void WorldStops::Ask(uint32_t thread, uint64_t time_ns) {
   PauseOf(thread, time_ns);
 }
@@ -68,6 +73,8 @@ void WorldStops::Stood(uint32_t by, uint64_t begin_ns, uint64_t end_ns,
   if (place.stack != 0) pause.place = place;
 }
 
+// A pause is charged to the place where the thread let the others go on: only
+// there its stack is recorded.
 void WorldStops::Close(uint32_t thread, Pause* pause) {
   const uint64_t paused_ns = pause->end_ns - pause->begin_ns;
   Add(paused_ns, pause->stood_ns, &sums_[{thread, pause->place}]);

@@ -41,6 +41,8 @@ uint32_t OffGilTree::Root(std::string name) {
   return options_.merge_threads ? 0 : tree_.NamedChild(0, std::move(name));
 }
 
+// The node of the waiter's stack. Waits without a stack have a named node,
+// which says why.
 uint32_t OffGilTree::WaiterNode(const WaitStacks::Key& key) {
   const uint32_t root =
       Root(std::string(replay_.index().LatestThreadLabel(key.waiter)));
@@ -55,7 +57,8 @@ uint32_t OffGilTree::WaiterNode(const WaitStacks::Key& key) {
                             static_cast<double>(replay_.min_wait_ns()) / 1e6));
 }
 
-// `root`: the node of a thread. A holder that is not a thread has no stack.
+// `root`: the node of a thread. A holder that is not a thread has no stack. The
+// C function that the innermost line called is one frame more.
 uint32_t OffGilTree::HolderNode(const WaitStacks::Key& key, uint32_t root) {
   if (!IsThread(key.holder)) return root;
   if (key.place.stack == 0) return tree_.NamedChild(root, kNoStack);
@@ -70,6 +73,8 @@ uint32_t OffGilTree::HolderNode(const WaitStacks::Key& key, uint32_t root) {
                                 called);
 }
 
+// kBoth puts the holder's stack below that of the waiter: the tree may have a
+// node for each pair of stacks.
 uint32_t OffGilTree::NodeOf(const WaitStacks::Key& key, bool is_large) {
   if (options_.by == WaitsBy::kBoth && !is_large) {
     return tree_.NamedChild(WaiterNode(key), kOtherHolders);
@@ -89,6 +94,8 @@ uint32_t OffGilTree::NodeOf(const WaitStacks::Key& key, bool is_large) {
   }
 }
 
+// Largest first, so that the most important holders have their own trees, and
+// sums are rounded alike in each run.
 void OffGilTree::Add(ThreadFilter* keep) {
   using Entry = std::pair<WaitStacks::Key, WaitStacks::Sum>;
   std::vector<Entry> entries;

@@ -7,6 +7,8 @@ WaitStacks::Last& WaitStacks::LastOf(uint32_t thread) {
   return last_[thread];
 }
 
+// A wait stays open until the thread's next one: its stack may follow it in the
+// file. A wait that starts where the last one ended continues it.
 void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
                         GilWaitKind kind) {
   Last& last = LastOf(thread);
@@ -25,6 +27,8 @@ void WaitStacks::OnCharge(uint32_t thread, uint32_t holder,
   if (ns > 0) LastOf(thread).parts.push_back({holder, place, ns});
 }
 
+// The stack belongs to the wait that ended at that time, or else to the one
+// that starts then.
 void WaitStacks::OnWaiterStack(uint32_t thread, uint64_t time_ns,
                                uint32_t stack) {
   Last& last = LastOf(thread);
@@ -37,6 +41,8 @@ void WaitStacks::OnWaiterStack(uint32_t thread, uint64_t time_ns,
   }
 }
 
+// Adds the wait to the sums. Without a stack it was too short for one, or its
+// stack was lost.
 void WaitStacks::Close(uint32_t thread, Last* last) {
   uint64_t all_ns = 0;
   for (const Part& part : last->parts) all_ns += part.ns;

@@ -19,6 +19,8 @@ void RssTotals::Add(const RssTotals& other) {
   rows += other.rows;
 }
 
+// Tables grow by half, so that adding ids one after the other takes linear
+// time.
 template <typename Total>
 Total* CallProfile::Slot(uint32_t id, std::vector<Total>* table) {
   if (id > kMaxIds) id = 0;
@@ -31,6 +33,8 @@ void CallProfile::SetHeader(const Header& header) {
   since_logged_ = header.filters().drss_since_logged();
 }
 
+// Context rows only tell where the thread was: they are kept as the row before
+// the next one.
 void CallProfile::Add(const Row& row, const RunIndex& index) {
   if (first_rss_bytes_ == 0 && !any_row_) {
     // RSS before an event is known, except before the first one.
@@ -87,6 +91,7 @@ void CallProfile::Charge(const Row& row, int64_t change,
   tasks_[task].Add(change);
 }
 
+// Charges the row's site, or the site of the row before, if that is the caller.
 void CallProfile::ChargeSite(const Row& row, int64_t change,
                              const RunIndex& index) {
   const bool of_caller = IsOfCaller(row, change);
@@ -110,6 +115,8 @@ absl::string_view CallProfile::TaskLabel(uint32_t task) const {
   return task == 0 || steps_ == nullptr ? kNoTask : steps_->names().Label(task);
 }
 
+// What RSS changed by during the pause is added to the base, so that the next
+// row does not get it.
 void CallProfile::Add(const Pause& pause) {
   if (pause.next_number() == 0) {
     base_rss_bytes_ = first_rss_bytes_ = pause.to_rss_bytes();
@@ -136,12 +143,16 @@ uint32_t CallProfile::SiteOf(const Row& row, bool of_caller) {
   return last_.site;
 }
 
+// Rows charged to this site, corrected by those that moved to or from another
+// one. The difference may be negative, and wraps.
 uint64_t CallProfile::RowsSeenAt(uint32_t site) const {
   if (site >= sites_.size() && site >= moved_rows_.size()) return 0;
   const uint64_t rows = site < sites_.size() ? sites_[site].rows : 0;
   return rows - (site < moved_rows_.size() ? moved_rows_[site] : 0);
 }
 
+// The change of RSS minus all that is charged. Unsigned sums wrap to the right
+// signed result.
 int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
   if (!any_row_) return 0;
   RssTotals charged = other_threads_;

@@ -11,6 +11,8 @@
 
 namespace pymemrun {
 
+// Takes the tables of the profile that fit the grouping. Together they have
+// each row once.
 void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
   const auto counted = [this](const RssTotals& totals) {
     return of_ == Attribution::kObserved ? totals
@@ -57,6 +59,8 @@ void ProfileTable::AddNative(const RssTotals& totals) {
   native_threads_.Add(totals);
 }
 
+// Names are copied: the index that they are from lives only as long as its file
+// is read.
 void ProfileTable::Add(Place place, const RssTotals& totals) {
   total_.Add(totals);
   place.file = names_.Keep(place.file);
@@ -115,6 +119,7 @@ std::vector<Cell> TracingCells(GroupBy by, const OwnCost& cost) {
 
 }  // namespace
 
+// Tracing's own cost is no part of the growth, so it has no share.
 Table TopTable(const ProfileTable& profile, uint64_t limit,
                const OwnCost& cost) {
   const GroupBy by = profile.by();

@@ -10,6 +10,7 @@ namespace {
 // a sign of the others. So such a stack may lack its outermost frames.
 constexpr uint32_t kMostFrames = kMaxStackNodes - 1;
 
+// The outermost frame of each thread that CPython's threading module starts.
 bool IsThreadBegin(const Place& function) {
   return function.function == "_bootstrap" &&
          absl::EndsWith(function.file, "/threading.py");
@@ -17,6 +18,8 @@ bool IsThreadBegin(const Place& function) {
 
 }  // namespace
 
+// The first stack that is not the interpreter's own shows the program's
+// outermost function. Later stacks belong to the program if they start with it.
 HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
   if (stack == 0 || stack > kMaxStack) return kOther;
   if (stack >= kinds_.size()) kinds_.resize(2 * stack + 1);
@@ -70,6 +73,7 @@ absl::string_view NameOfEnd(const Footer& footer) {
   return SawEnd(footer) ? "the program's end" : "the last record";
 }
 
+// No events are passed on: the model is not needed, and stays empty.
 bool HeapExitFinder::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!events[i].is_free && KindOf(events[i].stack) == kProgram) {
@@ -85,6 +89,8 @@ void HeapExitFinder::OnFooter(const Footer& footer) {
   footer_ = footer;
 }
 
+// The footer's count of events is the most exact end. Its time comes next:
+// several events may have the same microsecond. The last allocation is a guess.
 HeapMoment HeapExitFinder::exit() const {
   HeapMoment exit = {HeapMoment::kEnd};
   exit.name = std::string(NameOfEnd(footer_));

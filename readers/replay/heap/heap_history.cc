@@ -7,6 +7,7 @@
 namespace pymemrun {
 namespace {
 
+// The interval that the choice of moments starts with; see Halve().
 constexpr uint64_t kFirstIntervalUs = 1000;
 
 template <typename T>
@@ -41,6 +42,7 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
                    {NamedPlace(kReserved), "reserved"}};
 }
 
+// Takes the values of one moment, and says when the next one is.
 uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
   // Too many moments, or too much work in all of them.
   too_many_ = interval_us_ != 0 && !choose_ &&
@@ -137,7 +139,8 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   curves_.parts[1].values.push_back(reserved);
 }
 
-// The number of moments is odd, so the last one is kept.
+// The number of moments is odd, so the last one is kept. All curves lose the
+// same moments. How long the run lasts is not known while it is read.
 void HeapHistoryReplay::Halve() {
   KeepEveryOther(&curves_.time_us);
   KeepEveryOther(&curves_.total.values);

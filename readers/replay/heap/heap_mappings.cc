@@ -5,6 +5,7 @@
 namespace pymemrun {
 namespace {
 
+// A damaged file's range does not wrap around to address 0.
 uint64_t EndOf(uint64_t begin, uint64_t bytes) {
   return begin + std::min(bytes, UINT64_MAX - begin);
 }
@@ -27,6 +28,8 @@ void HeapMappings::Add(uint64_t begin, const Mapping& mapping) {
   parts_.insert_or_assign(begin, Part{end, number});
 }
 
+// Logarithmic time, and linear in the parts removed. Only the first part may
+// start below the range, and only the last one may end above it.
 bool HeapMappings::Remove(uint64_t begin, uint64_t bytes, Gone gone) {
   const uint64_t end = EndOf(begin, bytes);
   if (end == begin) return false;
@@ -39,6 +42,8 @@ bool HeapMappings::Remove(uint64_t begin, uint64_t bytes, Gone gone) {
     const Part part = at->second;
     const uint64_t from = std::max(part_begin, begin);
     const uint64_t to = std::min(part.end, end);
+    // What is below the range stays as it is. What is above it becomes a part
+    // of its own.
     if (part_begin < from) {
       at->second.end = from;
       ++at;
@@ -54,6 +59,7 @@ bool HeapMappings::Remove(uint64_t begin, uint64_t bytes, Gone gone) {
   return found;
 }
 
+// The number of a mapping without parts is used again.
 void HeapMappings::Shrink(uint32_t mapping, uint64_t bytes) {
   mappings_[mapping].left_bytes -= bytes;
   if (mappings_[mapping].left_bytes == 0) unused_.push_back(mapping);

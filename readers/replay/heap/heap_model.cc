@@ -39,6 +39,8 @@ uint32_t HeapSources::Make(const HeapSource::Key& key) {
   return number;
 }
 
+// A server may have a source for each of millions of tasks, but few are alive
+// at a time. Numbers that go are used again.
 void HeapSources::LetIdleGo(uint64_t peak_number) {
   for (uint32_t number = 1; number < all_.size(); ++number) {
     HeapSource& source = all_[number];
@@ -88,6 +90,7 @@ void HeapModel::TellTasksApart(TaskOfEvent task_of, bool with_stacks) {
   joins_stacks_ = !with_stacks;
 }
 
+// Sources get fixed numbers, so no event needs a look-up.
 void HeapModel::SumUp() {
   sums_up_ = true;
   std::vector<HeapSource>& sources = sources_.all();
@@ -212,6 +215,8 @@ void HeapModel::AddMapping(uint64_t begin,
   source.allocated.Add(bytes, weight);
 }
 
+// The mapping's weight is that of its first size: the part that is left was
+// sampled with the whole.
 void HeapModel::ShrinkMapping(const HeapMappings::Mapping& mapping,
                               uint64_t bytes) {
   const double weight = WeightOf(mapping);
@@ -220,6 +225,8 @@ void HeapModel::ShrinkMapping(const HeapMappings::Mapping& mapping,
   source.live.Shrink(mapping.left_bytes, left, weight);
 }
 
+// mremap() is recorded as two events of one thread: a range that leaves, then
+// its new address. The parts are kept between them, with their weights.
 void HeapModel::Unmap(const HeapEvent& range) {
   const bool moves = range.free_of == HeapFreeOf::kMovedRange;
   std::vector<MovedPart> moved;
@@ -264,6 +271,8 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
   }
 }
 
+// Copies the source's sums at its first change after a peak: constant time for
+// each event, whatever the number of peaks.
 HeapSource& HeapModel::Change(uint32_t number) {
   HeapSource& source = sources_.all()[number];
   if (source.kept_for != peak_number_) {
@@ -273,6 +282,7 @@ HeapSource& HeapModel::Change(uint32_t number) {
   return source;
 }
 
+// Threads with larger ids, as in a damaged file, share one count.
 uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
   const uint32_t at = std::min(thread, kMaxTableId);
   if (at >= allocations_.size()) allocations_.resize(at + 1);
@@ -292,6 +302,8 @@ uint32_t HeapModel::SourceOf(const HeapEvent& event) {
   key.allocator = event.allocator;
   key.waits = waits_.At(event.time_us, event.thread, event.stack, event.code);
   if (task_of_) key.task = task_of_(event);
+  // By task alone: stacks and code no longer matter, but tracing's own memory
+  // and mappings stay apart.
   if (joins_stacks_) {
     if (!IsTracing(key.stack)) key.stack = 0;
     if (key.allocator == HEAP_MEM) key.allocator = HEAP_OBJ;

@@ -5,6 +5,8 @@
 namespace pymemrun {
 namespace {
 
+// CPython imports its site module before the program starts. It may run any
+// .pth file.
 bool IsOfSite(absl::string_view file) {
   return file == "<frozen site>" || absl::EndsWith(file, "/site.py");
 }

@@ -11,6 +11,7 @@
 
 namespace pymemrun {
 
+// Has() prints why there is nothing to report.
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
                    int* code) {
   const bool read = file->Read(replay);
@@ -30,6 +31,8 @@ bool ReadHeap(const std::string& path, const Console& console,
   return false;
 }
 
+// A run may have millions of tasks, so only the names that a report shows are
+// read.
 bool ReadTaskNames(const HeapModel& model, TaskStepsReader* steps) {
   absl::flat_hash_set<uint32_t> tasks;
   for (const HeapSource& source : model.sources()) {
@@ -54,6 +57,7 @@ std::string LiveText(const HeapMoments& replay, size_t moment) {
                       MomentText(replay, moment), "\n");
 }
 
+// Two moments of one microsecond count as one here.
 std::string PeakText(const HeapMoments& replay) {
   const uint64_t peak_us = replay.model().peak_us();
   if (replay.TimeOf(0) == peak_us) return "";
@@ -97,6 +101,8 @@ std::string MeaningText(const HeapMoments& replay) {
                           : ", resident or not\n");
 }
 
+// Programs always have some memory beyond the blocks. More than this, and more
+// than half of RSS, is worth a line.
 std::string RestText(const HeapMoments& replay) {
   constexpr double kMuch = 64 << 20;
   if (replay.header().heap_native()) return "";

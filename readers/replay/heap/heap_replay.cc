@@ -102,6 +102,8 @@ void HeapReplay::StopsBefore(uint64_t time_us) {
   done_ = !to_end_ && next_stop_us_ == kEnd && looks_.empty();
 }
 
+// Adds the events in pieces: up to the next stop, then from there on. Events at
+// the very time of a stop are before it.
 bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
   has_heap_events_ = true;
   const HeapEvent* const end = events + count;
@@ -122,6 +124,7 @@ bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
   return !done_;
 }
 
+// Sources may be let go only now: blocks from the parent process come first.
 void HeapReplay::OnInherited() {
   model_.BeginAnew();
   if (let_go_) model_.mutable_sources()->set_let_go(let_go_);
@@ -141,6 +144,7 @@ void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
   if (!done_) lost_events_ += loss.events();
 }
 
+// Readings of RSS are kept for RssNear(), which may ask for any moment.
 void HeapReplay::OnProcess(const ProcessSample& sample) {
   // A sample may precede heap events of earlier times in the file.
   if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
@@ -202,6 +206,8 @@ uint64_t HeapMoments::OnStop(uint64_t) {
   return sums_.size() < stops_us_.size() ? stops_us_[sums_.size()] : kEnd;
 }
 
+// Times were copied when they were passed. The peak is kept in the model, and
+// the end is what the model has now.
 std::vector<HeapSums> HeapMoments::SumsAt(size_t moment) const {
   const HeapMoment& at = moments_[moment];
   if (at.kind == HeapMoment::kTime) {
@@ -243,6 +249,7 @@ HeapTotals TotalsOf(const HeapModel& model, const std::vector<HeapSums>& sums) {
   return totals;
 }
 
+// Equal sources are in the order of their numbers, so that output is stable.
 std::vector<size_t> SourcesByBytes(const HeapModel& model,
                                    const std::vector<HeapSums>& sums) {
   std::vector<size_t> order;

@@ -76,6 +76,8 @@ std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
 
 }  // namespace
 
+// A difference between two trees needs variances, so a tree may have these
+// instead of counts.
 PlaceTree HeapTree(GroupBy by, const HeapMoments& replay,
                    const HeapTreeOptions& options) {
   PlaceTree tree(by, &replay.index(), kLiveBlocks);
@@ -93,6 +95,7 @@ PlaceTree HeapTree(GroupBy by, const HeapMoments& replay,
   return tree;
 }
 
+// Objects are written one by one: the whole array may exceed memory.
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
                        const HeapRowsMaker::Keep& keep, OutputBuffer* output) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);

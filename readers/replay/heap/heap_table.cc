@@ -153,6 +153,8 @@ std::string UnseenText(const HeapUnseen& unseen) {
 
 }  // namespace
 
+// A comparison calls this twice, with the sums of two moments: their sides of a
+// row are kept apart.
 void HeapRowsMaker::Add(const HeapReplay& replay,
                         const std::vector<HeapSums>& sums, bool before,
                         const Keep& keep) {

@@ -5,6 +5,8 @@
 
 namespace pymemrun {
 
+// Solves (1 - p)^n = 1/20 for n. The result for bytes is that of the largest
+// block of each class.
 HeapUnseen UnseenAt(const HeapRates& rates) {
   const double log_chance = std::log(1.0 / 20);
   const auto mean_bytes = static_cast<double>(rates.mean_bytes());
@@ -21,6 +23,7 @@ HeapUnseen UnseenAt(const HeapRates& rates) {
   return unseen;
 }
 
+// Rates may change at any time. Each block keeps only their number, in 17 bits.
 uint32_t HeapWeights::NumberOf(const HeapRates& rates) {
   if (rates.mean_bytes() == 0 && rates.classes().empty()) return 0;
   HeapRates key = rates;

@@ -124,11 +124,11 @@ class RangeSums {
     if (bytes <= 0) return missing;
     std::sort(gaps_.begin(), gaps_.end(), [](const Gap& a, const Gap& b) {
       return a.bytes != b.bytes ? a.bytes < b.bytes : a.source < b.source;
-      // All gaps of one size get the same share: the order of sources does not
-      // matter.
     });
     double left = bytes, all = 0;
     for (auto at = gaps_.begin(); at != gaps_.end();) {
+      // All gaps of one size get the same share: the order of sources does not
+      // matter.
       const auto end = std::find_if(at, gaps_.end(), [at](const Gap& gap) {
         return gap.bytes > at->bytes;
       });
@@ -142,12 +142,12 @@ class RangeSums {
       left -= share * alike;
       all += alike;
     }
-    // The variance of a value anywhere between its minimum and maximum.
+    // The true value is anywhere between its minimum and maximum: the variance
+    // of a uniform distribution is width^2 / 12.
     for (double& one : missing) {
       const double least = std::max(0.0, bytes - (all - one));
       const double width = std::max(0.0, std::min(one, bytes) - least);
       one = width * width / 12;
-      // The variance of a uniform distribution.
     }
     return missing;
   }
@@ -230,6 +230,8 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
   return parts;
 }
 
+// In this order: pages of files stay with owners, pools go to who touched them,
+// blocks get their estimate, and the rest is slack or stays.
 HeapCharges EstimateCharges(const ResidentReplay& pages,
                             const HeapReplay& heap) {
   const ResidentModel& model = pages.model();

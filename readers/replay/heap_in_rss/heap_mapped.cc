@@ -33,6 +33,8 @@ std::string SizeText(const HeapMoments& replay) {
 
 }  // namespace
 
+// `replay` may have read on to the run's end. So a second replay stops at the
+// moment. Its sources are matched by key, as their numbers may differ.
 std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
                                                       RereadFile* file) {
   const HeapSums reserved = TotalsOf(replay.model(), replay.SumsAt(0)).reserved;

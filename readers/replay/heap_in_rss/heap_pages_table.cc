@@ -17,6 +17,7 @@ namespace {
 
 constexpr absl::string_view kSlack = "<allocator slack>";
 
+// What is charged to a place, in bytes of RSS.
 struct Amount {
   Place place;
   double bytes = 0;
@@ -32,6 +33,7 @@ struct Amount {
   }
 };
 
+// All that RSS consists of, except memory without an owner.
 struct Amounts {
   std::vector<Amount> places;
   Amount other_threads;
@@ -130,6 +132,8 @@ class ChargeErrors {
   SampleErrors errors_;
 };
 
+// If every block is known, pages are charged one by one. Samples only allow an
+// estimate for anonymous memory as a whole.
 HeapCharges ChargesOf(const ResidentReplay& pages, const HeapReplay& heap,
                       const std::function<void(const PageCharge&)>& visit) {
   return heap.sampled() ? EstimateCharges(pages, heap)
@@ -223,6 +227,8 @@ TableColumns<Amount> ColumnsOf(double rss_bytes, bool with_errors) {
 
 }  // namespace
 
+// Rows without blocks have no cell in the heap's column: 0 would claim that it
+// was measured.
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap, ThreadFilter* threads) {
   Amounts amounts = AmountMaker(by, pages, heap, threads).Take();

@@ -8,6 +8,8 @@ RssAtMoments::RssAtMoments(std::vector<uint64_t> time_us, Hindsight hindsight)
     : ResidentReplay(kEnd, std::move(hindsight)),
       time_us_(std::move(time_us)) {}
 
+// Rows and readings come in two orders of time. So their values are collected
+// apart, and Finish() chooses one for each moment.
 void RssAtMoments::TakeRows(uint64_t time_us) {
   while (row_.size() < time_us_.size() && time_us_[row_.size()] < time_us) {
     row_.push_back(last_row_);
@@ -34,6 +36,8 @@ void RssAtMoments::OnReading(uint64_t time_us, uint64_t) {
   last_reading_us_ = time_us;
 }
 
+// With page events the model knows RSS between readings. Without them the later
+// one of reading and row holds.
 void RssAtMoments::Finish() {
   ResidentReplay::Finish();
   OnTime(kEnd);

@@ -36,6 +36,7 @@ void RemoveMallocs(const HeapModel& heap, std::vector<Pool>* pools) {
                pools->end());
 }
 
+// By ascending address, and disjoint, as parts of mappings are.
 std::vector<Pool> PoolsOf(const HeapModel& heap) {
   std::vector<Pool> pools;
   for (const auto& [begin, part] : heap.mappings().parts()) {

@@ -4,6 +4,7 @@
 
 namespace pymemrun {
 
+// ARENA_BITS and POOL_BITS of CPython's obmalloc.c, on 64-bit machines.
 void PythonArenas::SetPython(absl::string_view version) {
   // Since 3.10 arenas are larger.
   const bool is_old = absl::StartsWith(version, "3.9.");

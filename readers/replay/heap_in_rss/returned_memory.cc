@@ -148,8 +148,9 @@ void PageSweep::AddTop(const std::vector<BlockRange>& staying,
 
 void PageSweep::ChargeTop(ReturnedMemory* returned) const {
   const uint64_t top_bytes = top_going_bytes_ + top_free_bytes_;
+  // glibc trims only if more than the threshold is free, and keeps a pad
+  // (M_TRIM_THRESHOLD and M_TOP_PAD, see mallopt(3)).
   const bool is_trimmed =
-      // glibc trims only if more than the threshold is free, and keeps a pad.
       top_going_bytes_ > 0 && top_bytes > std::max(trim_bytes_, kTopPad);
   returned->trimmed_bytes = is_trimmed ? top_bytes - kTopPad : 0;
   returned->malloc_bytes += is_trimmed ? kTopPad : top_going_bytes_;
@@ -205,6 +206,7 @@ bool HasBlock(const std::vector<BlockRange>& blocks,
 
 }  // namespace
 
+// Decides which arenas become empty, then sweeps over all pages once.
 ReturnedMemory MemoryWithout(std::vector<BlockRange> going,
                              std::vector<BlockRange> staying,
                              const std::vector<PythonArenas::Arena>& arenas,

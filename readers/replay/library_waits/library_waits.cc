@@ -28,6 +28,8 @@ PackageSet WaitFinder::SetOf(absl::string_view file) {
   return found->second;
 }
 
+// Mappings are defined in the order of their ids, so the table is filled up to
+// the one asked for.
 PackageSet WaitFinder::SetOfMapping(uint32_t mapping) {
   while (mappings_.size() <= std::min<size_t>(mapping, index_.mappings())) {
     mappings_.push_back(
@@ -36,6 +38,7 @@ PackageSet WaitFinder::SetOfMapping(uint32_t mapping) {
   return mapping < mappings_.size() ? mappings_[mapping] : 0;
 }
 
+// A frame inherits from its caller, so each frame is examined once.
 const WaitFinder::Stack& WaitFinder::Find(uint32_t stack) {
   if (stack >= stacks_.size()) stacks_.resize(index_.stacks() + 1);
   static const Stack kNone;
@@ -96,6 +99,8 @@ void WaitFinder::OnHeap(const HeapEvent* events, size_t count) {
   }
 }
 
+// Sorts what was seen into two kinds: a library's thread did something, or a
+// thread with an own frame was in a call or in its own code.
 void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
                      uint32_t stack, uint32_t code) {
   if (thread != last_.first || last_.second == nullptr) {
@@ -106,10 +111,10 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   const Stack& of = stack == 0 ? kNone : Find(stack);
   // A thread that never ran Python is native: what it does is a library's work.
   state.runs_python |= stack != 0 && of.packages != kNative;
+  // Without an own frame the thread is a worker, not a waiter.
   if (!of.is_own) {
     if (of.packages != 0 || !state.runs_python) {
       worked_us_ = std::max(worked_us_, time_us);
-      // Not an own frame: this thread is a worker, not a waiter.
     }
     return;
   }
@@ -209,6 +214,8 @@ void WaitFinder::Calls(const Sight& sight, Thread* thread) {
   changes_.push_back({from_us, sight.thread, sight.call, sight.packages});
 }
 
+// Only now all sights are known and sorted: rows of one thread may be late in
+// the file.
 std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
   if (worked_us_ == 0) return nullptr;
   for (const Sight& sight : SortedSights()) {
@@ -219,8 +226,8 @@ std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
   waits->changes = std::move(changes_);
   std::stable_sort(
       waits->changes.begin(), waits->changes.end(),
-      // Stacks with an own frame are nobody's workers.
       [](const auto& a, const auto& b) { return a.time_us < b.time_us; });
+  // A stack with an own frame is no worker's.
   for (uint32_t i = 0; i <= index_.stacks(); ++i) {
     const Stack& of = Find(i);
     waits->workers.push_back(of.is_own ? 0 : of.packages);

@@ -6,6 +6,7 @@
 namespace pymemrun {
 namespace {
 
+// As in find_peak.cc: the usual difference between VmHWM and RSS.
 constexpr uint64_t kBlurBytes = 1 << 20;
 // How far back a late reading is sorted in.
 constexpr size_t kLast = 1024;
@@ -26,6 +27,8 @@ void HighReadings::AddHwm(uint64_t after_us, uint64_t time_us,
   Add({time_us, hwm_bytes, after_us, fell ? hwm_bytes - rss_bytes : 0});
 }
 
+// Readings come nearly in the order of time, so the place is found from the
+// end.
 void HighReadings::Add(const Reading& reading) {
   highest_bytes_ = std::max(highest_bytes_, reading.bytes);
   auto at = readings_.end();
@@ -34,7 +37,8 @@ void HighReadings::Add(const Reading& reading) {
   if (readings_.size() >= full_at_) DropLow();
 }
 
-// A reading equal to its neighbours adds nothing.
+// Keeps only the readings at which RSS becomes high or low: others between
+// equal neighbours add nothing. The limit doubles, so the work stays linear.
 void HighReadings::DropLow() {
   const auto is_near = [this](const Reading& one) {
     return IsNear(one.bytes, highest_bytes_);
@@ -52,6 +56,8 @@ void HighReadings::DropLow() {
   full_at_ = std::max<size_t>(full_at_, 2 * readings_.size());
 }
 
+// A stretch goes on while readings are near the peak. It also ends where VmHWM
+// was near it, but RSS, read at the same time, had fallen.
 std::vector<RssStretch> HighReadings::Near(uint64_t peak_bytes) const {
   std::vector<RssStretch> stretches;
   bool is_high = false;

@@ -37,6 +37,7 @@ std::optional<double> Between(const Moment& from, const Moment& to) {
 
 }  // namespace
 
+// The unit is what follows the digits, as a whole: "5min" is no time.
 std::optional<uint64_t> ParseDuration(absl::string_view text) {
   struct Unit {
     absl::string_view name;
@@ -65,6 +66,8 @@ absl::StatusOr<uint64_t> ParseTime(absl::string_view text) {
   return Expected("a time such as 60s or 500ms", text);
 }
 
+// Words win over times, and times over marks. A mark named "peak" needs
+// "mark:peak".
 absl::StatusOr<Moment> ParseMoment(absl::string_view text) {
   constexpr std::pair<absl::string_view, Moment::Kind> kWords[] = {
       {"peak", Moment::kPeak},
@@ -109,6 +112,8 @@ absl::StatusOr<Moment> ParseEnd(absl::string_view text, const Moment& from,
 
 namespace {
 
+// Batches are sorted by time, except pages, so the first and the last event are
+// enough.
 class LastMoment final : public RecordVisitor {
  public:
   // Stops at the first moment later than `enough_us`.

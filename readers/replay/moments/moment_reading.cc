@@ -33,6 +33,8 @@ void SayEmpty(const MomentRange& range, bool has_from, const RereadFile& file,
 
 }  // namespace
 
+// A program that was killed left no last reading. Its end is then shown as of
+// the last reading, and the name says so.
 absl::StatusOr<FoundMoment> MomentOf(const RunMoments& moments,
                                      const Moment& moment, RereadFile* file) {
   auto found = moments.Find(moment, ReadingOf(file));
@@ -55,6 +57,8 @@ std::optional<FoundMoment> FindMoment(const RunMoments& moments,
   return std::nullopt;
 }
 
+// Times need no reading. For other moments the run's moments are read once, and
+// serve both bounds.
 bool FindRange(const std::optional<Moment>& from,
                const std::optional<Moment>& to, RereadFile* file,
                const Console& console, std::unique_ptr<RunMoments>* moments,
@@ -101,6 +105,8 @@ Moment NoLaterThanEnd(const Moment& moment, RereadFile* file) {
              : moment;
 }
 
+// Reading is what costs time on a long run, so `beside` joins the first reading
+// that has heap events anyway.
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
                                         const Console& console, int* code,

@@ -14,6 +14,7 @@ namespace {
 // a good example of the peak. Taking the highest of many estimates would
 // overstate it.
 constexpr double kSameBytes = 128 << 10;
+// In standard errors: chance alone exceeds two of them in one of 20 cases.
 constexpr double kErrors = 2;
 
 double SameBytes(double variance) {
@@ -73,6 +74,7 @@ void MostAlive::OnResidency(const ResidencyView& seen) {
   was_scanned_ |= is_scan_;
 }
 
+// Events come in the order of time, as stretches do: one pass over both.
 bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
   const HeapEvent* const end = events + count;
   while (events != end && now_ < stretches_.size()) {
@@ -80,15 +82,14 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
     if (events->time_us > LastOf(rss)) {
       TakeLive(LastOf(rss));
       EndStretch();
+    } else if (events->time_us < rss.begin_us) {
       // Between stretches only the result matters. Blocks that are allocated
       // and freed within this batch are left out, which skips nearly all
       // events.
-    } else if (events->time_us < rss.begin_us) {
       const HeapEvent* const before = events;
       events = std::find_if(events, end, [&rss](const HeapEvent& event) {
         return event.time_us >= rss.begin_us;
       });
-      // Only the rest of them counts.
       const auto& left = pairs_.LeaveOut(before, events - before);
       HeapReplay::OnHeap(left.data(), left.size());
       was_apart_ = true;
@@ -125,14 +126,13 @@ void MostAlive::TakeLive(uint64_t time_us) {
   }
   last_bytes_ = live_bytes;
   // If RSS rose since, an earlier moment is not the peak, however much was
-  // alive.
+  // alive. Allocations must explain half of the rise before earlier moments are
+  // ruled out.
   const auto rose_bytes = static_cast<double>(stretches_[now_].rss.rose_bytes);
   if (rose_bytes > 0 && came_bytes_ >= rose_bytes / 2 &&
       !std::exchange(has_risen_, true)) {
     rising_.clear();
   }
-  // Half of the rise must be explained by allocations before earlier moments
-  // are ruled out.
   TakeMoved();
   const double moved = moved_variance_;
   // Equal within the error of what moved since: the later moment wins.

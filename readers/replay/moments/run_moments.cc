@@ -117,6 +117,7 @@ void RunMoments::AddReading(uint64_t time_us, uint64_t rss_bytes,
   hwm_us_ = time_us;
 }
 
+// Each event read RSS, so rows are readings, too.
 bool RunMoments::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     AddReading(rows[i].time_us, rows[i].rss_bytes, 0);
@@ -211,6 +212,8 @@ void RunMoments::Choose(const ReadRun& read) {
   if (read({&alive})) peak_.time_us = alive.Better().value_or(peak_.time_us);
 }
 
+// In this order: page faults, readings of RSS, and live bytes if RSS was never
+// read.
 void RunMoments::FindPeak(const ReadRun& read) {
   if (has_faults_ || highest_.bytes > 0) {
     const bool known =
@@ -264,6 +267,7 @@ FoundMoment RunMoments::FindEnd(const ReadRun& read) const {
   return end;
 }
 
+// Reads the file again only for the moments that the first reading cannot know.
 absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
                                              const ReadRun& read) const {
   switch (moment.kind) {
@@ -282,10 +286,10 @@ absl::StatusOr<FoundMoment> RunMoments::Find(const Moment& moment,
     case Moment::kExit:
       return FoundMoment{EndUs(), "exit", true};
     case Moment::kTime: {
-      // A time that the user copied was rounded: it still means the end.
+      // A time that the user copied from a report was rounded, perhaps to
+      // after the end: times are compared as printed.
       const bool is_end = HumanSeconds(moment.time_us) == HumanSeconds(EndUs());
       if (moment.time_us <= EndUs()) return FoundMoment{moment.time_us};
-      // Compared as printed.
       if (is_end) return FoundMoment{EndUs(), "", true};
       return absl::OutOfRangeError(absl::StrCat(HumanSeconds(moment.time_us),
                                                 " is after the run's end, ",

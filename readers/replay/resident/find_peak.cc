@@ -11,10 +11,12 @@ namespace {
 
 // Growth at one stack within this time counts as one growth.
 constexpr uint64_t kOneGrowthUs = 5000;
+// The most spans of growth that are kept, some 7 MiB: then pairs are merged.
 constexpr size_t kMostGrowth = size_t{1} << 17;
 // VmHWM and RSS are sums of counters that lag by some pages on each CPU: the
 // usual difference.
 constexpr uint64_t kBlurBytes = 1 << 20;
+// Moments whose RSS is equal in this unit are one stretch.
 constexpr uint64_t kStretchBytes = 64 << 10;
 constexpr size_t kMaxHigh = 8192;
 
@@ -65,7 +67,8 @@ bool PeakFinder::OnRows(const Row* rows, size_t count) {
 
 // Used in runs without calls. A thread that allocates probably fills memory at
 // that time. A thread that maps memory may not fill it, and without allocations
-// the toucher is unknown.
+// the toucher is unknown. So the growth is spread over a short time around the
+// allocation.
 bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
   finder_.OnHeap(events, count);
   if (!TellsGrowth()) return true;
@@ -125,6 +128,8 @@ ReadRun ReadingOf(RereadFile* file) {
   };
 }
 
+// Up to three readings: for the peak, again if hindsight changes what was
+// resident, and for the waits of libraries' threads.
 std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
   auto finder = PeakFinder::Read<PeakFinder>(ReadingOf(file));
   if (finder == nullptr || !finder->NeedsWaits()) return finder;
@@ -176,6 +181,8 @@ void PeakFinder::KeepHigh() {
   high_.resize((high_.size() + 1) / 2);
 }
 
+// VmHWM bounds RSS in all the time since it was last read. So the highest
+// moment of that time is decided here, not at each event.
 void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   OnTime(now_us());
   // The kernel was asked what is resident, and VmHWM was not read.
@@ -272,6 +279,8 @@ void PeakFinder::InferHugePages(uint64_t seen_bytes, uint64_t hwm_bytes) {
   }
 }
 
+// The waits are known only when the whole run was read. Growth in a library's
+// thread is sure: the line that waits for it is known.
 std::shared_ptr<const std::vector<SeenGrowth>> PeakFinder::GrowthWithWaits()
     const {
   auto growth = std::make_shared<std::vector<SeenGrowth>>(growth_);
@@ -285,6 +294,8 @@ std::shared_ptr<const std::vector<SeenGrowth>> PeakFinder::GrowthWithWaits()
   return growth;
 }
 
+// VmHWM is passed on only if no events explain it. Otherwise the next reading
+// finds the same peak by itself.
 Hindsight PeakFinder::hindsight() const {
   Hindsight hindsight = ResidentReplay::hindsight();
   hindsight.waits = waits_;

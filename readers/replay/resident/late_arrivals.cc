@@ -75,6 +75,9 @@ const PageRun* Faulted(const PageRun& run, uint64_t page,
 
 }  // namespace
 
+// The kernel maps file pages around a fault without further faults
+// (do_fault_around() in its mm/memory.c). An entry without a stack reports
+// them.
 std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
                                            const ResidentModel& model,
                                            uint64_t* looks_left) {
@@ -111,6 +114,7 @@ std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
   return late;
 }
 
+// A sampled run knows one page in N, so a single page in a block shows nothing.
 std::vector<LateArrival> FindGoneBlocks(const PageEntry& entry,
                                         const ResidentModel& model,
                                         uint64_t* looks_left) {

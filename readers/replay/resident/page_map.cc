@@ -35,6 +35,8 @@ void PutAmong(const Run& run, std::vector<Run>* runs) {
 
 }  // namespace
 
+// Finds the node whose runs contain the page, or are beside it. Most events
+// touch a page near the last one, so the node found last is tried first.
 void PageMap::Find(uint64_t page) const {
   if (found_ != nullptr && page >= found_begin_ && page < found_end_) return;
   CloseFound();
@@ -84,6 +86,8 @@ Run PageMap::At(uint64_t page) const {
   return run.begin <= page ? run : Run();
 }
 
+// If no run of the node starts below the page, the last run of the node before
+// it does: that run ends at found_begin_.
 Run PageMap::Before(uint64_t page) const {
   if (root_ == nullptr) return {};
   Find(page);
@@ -103,6 +107,7 @@ Run PageMap::After(uint64_t page) const {
   return found_end_ == UINT64_MAX ? Run() : After(found_end_);
 }
 
+// Only nodes that the ends of the range cut are opened: logarithmic time.
 uint64_t PageMap::Covered(uint64_t begin, uint64_t end) const {
   Settle();
   uint64_t pages = 0;
@@ -181,6 +186,8 @@ void PageMap::ForEachNew(uint64_t begin, uint64_t end,
   PageRunTree::WalkNew(root_, begin, end, visit);
 }
 
+// Most runs change only the vector of one node. A node that becomes too full is
+// cut by a split and a merge of the tree.
 bool PageMap::Put(const Run& run) {
   // A page within a run makes three runs of it.
   if (runs() + 2 > max_runs_) return false;
@@ -220,6 +227,8 @@ void PageMap::Remove(uint64_t begin, uint64_t end, VisitRun visit) {
   Change(begin, end, [&](Node* node) { return tree_.FreeAll(node, visit); });
 }
 
+// A Residency asks for each gap between its ranges, and mostly nothing is
+// there. This search is cheaper than cutting the gap out of the tree.
 bool PageMap::HasOlder(uint64_t begin, uint64_t end, uint64_t before_us) const {
   Settle();
   std::vector<Node*> open = {root_};
@@ -251,6 +260,8 @@ void PageMap::RemoveOlder(uint64_t begin, uint64_t end, uint64_t before_us,
          [&](Node* node) { return tree_.FreeOlder(node, before_us, visit); });
 }
 
+// The source is cut out before the target is cleared. So a damaged file's move
+// onto an overlapping range leaves no page twice.
 void PageMap::Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
                    VisitRun visit) {
   Node* moved = nullptr;

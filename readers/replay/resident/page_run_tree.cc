@@ -87,6 +87,8 @@ void PageRunTree::Apply(uint64_t shift, uint64_t came_us, bool aged,
   }
 }
 
+// To be called before a node's runs are used, or its children visited. Sums
+// never wait for it.
 void PageRunTree::Push(Node* node) {
   if (node->shift == 0 && node->came_us == kKeep) return;
   for (PageRun& run : node->runs) {
@@ -204,6 +206,7 @@ PageRunTree::Node* PageRunTree::Merge(Node* left, Node* right) {
   return right;
 }
 
+// Recursion is as deep as the tree: logarithmic, as priorities are random.
 void PageRunTree::Walk(Node* node, VisitRun visit) {
   if (node == nullptr) return;
   Push(node);
@@ -268,6 +271,7 @@ PageRunTree::Node* PageRunTree::FreeOlder(Node* node, uint64_t before_us,
   return rest;
 }
 
+// Subtrees without sampled runs are passed over.
 void PageRunTree::ReplaceSampled(Node* node, NewRunOwner owner) {
   if (node == nullptr || !node->all.sampled) return;
   Push(node);

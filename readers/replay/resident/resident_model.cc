@@ -17,6 +17,7 @@ constexpr uint32_t kMaxWeight = 1 << 20;
 constexpr uint64_t kMostPages = uint64_t{1} << 44;
 // Gaps that each entry or range allows to be examined. Real files have fewer.
 constexpr uint64_t kGapsForEach = 64;
+// Gaps are fetched in portions: a range of a damaged file may have millions.
 constexpr size_t kGapsAtOnce = 64;
 
 bool IsPageSize(uint64_t bytes) {
@@ -83,6 +84,8 @@ void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   }
 }
 
+// Entries one after the other mostly have one owner, so the last one is tried
+// before the hash table. Returns 0 if the table of owners is full.
 uint32_t ResidentModel::OwnerId(const PageOwner& owner) {
   if (last_id_ != 0 && owner == last_owner_) return last_id_;
   const auto found = ids_.find(owner);
@@ -186,6 +189,8 @@ void ResidentModel::Come(const PageEntry& entry) {
     pages_.Put(run);
     return;
   }
+  // A Residency has confirmed aged runs. A page that a scan found has no
+  // toucher yet, so it takes this one.
   const bool same = there.aged && !owners_[there.owner].by_scan;
   if (there.owner != 0 && same) return;  // memory that is resident already
   if (there.owner != 0 && !there.sampled && entry.weight > 1) {
@@ -230,6 +235,8 @@ void ResidentModel::Remove(uint64_t page, uint64_t pages) {
                 [this](const PageMap::Run& run) { DropRun(run); });
 }
 
+// Moved pages get the time of the move. So a Residency that was asked for
+// before it does not remove them.
 void ResidentModel::Move(const PageEntry& entry) {
   under_way_.Remove(entry.page, entry.page + entry.pages);
   pages_.Move(entry.page, entry.page + entry.pages, entry.moved_to,
@@ -257,6 +264,8 @@ void ResidentModel::Add(const ResidencyView& seen) {
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
   const auto gone = [this](const PageMap::Run& run) {
+    // RSS was raised by what came after statm was read, and has to fall again.
+    // What came before is in statm's count, whether known or not.
     if (run.came_us > rss_us_) {
       changed_since_rss_ -= run.pages() * owners_[run.owner].weight;
     }
@@ -280,14 +289,18 @@ void ResidentModel::FindOwners(const ResidencyView& seen) {
   }
 }
 
+// Charges the pages of a range that have no owner, by the rules of the header.
 void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
   const uint64_t end = range.page + range.pages;
+  // A huge page is known as a whole: its sampled pages stand only for
+  // themselves.
   if (range.huge && sampled_) {
     pages_.ReplaceSampled(range.page, end, [this](const PageMap::Run& run) {
       return CountEach(run);
     });
   }
   PageOwner found = {.mapping = range.mapping, .by_scan = any_residency_};
+  // From before tracing, or found by a scan: one owner for the whole range.
   if (!any_residency_ || by_scan_) {
     const bool tells = !range.file_backed || tells_calls_;
     if (any_residency_ && tells &&

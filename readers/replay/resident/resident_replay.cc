@@ -14,6 +14,7 @@ namespace {
 // A reading that follows page events which are this much later does not
 // describe what is resident then.
 constexpr uint64_t kLateUs = 50000;
+// The most readings that wait for earlier events of the file.
 constexpr size_t kMaxReadings = 4096;
 // Runs of pages that each entry or range allows to be examined for late
 // arrivals. Real files need fewer.
@@ -199,7 +200,8 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
-// Growth in all calls of one own line is summed up.
+// Growth in all calls of one own line is summed up. Sums only rise, so the
+// largest one is found while summing.
 PageOwner ResidentReplay::WhoRanUntil(uint64_t to_us,
                                       uint64_t rss_bytes) const {
   PageOwner owner = {.by_scan = true};
@@ -292,6 +294,8 @@ void ResidentReplay::OnProcess(const ProcessSample& sample) {
   AddReading({sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
 }
 
+// The kernel's count of file pages (RssFile and RssShmem) goes on between
+// scans.
 uint64_t ResidentReplay::UnscannedFileBytes() const {
   // Only what the kernel counted after the last scan.
   if (!by_scan() || file_bytes_us_ <= ranges_us_) return 0;

@@ -17,6 +17,7 @@
 namespace pymemrun {
 namespace {
 
+// A row before it is printed: what a place has, in pages.
 struct Amount {
   Place place;
   uint64_t pages = 0;
@@ -39,6 +40,7 @@ struct Amount {
   }
 };
 
+// All that RSS consists of, except memory without an owner.
 struct Amounts {
   std::vector<Amount> places;
   Amount other_threads;
@@ -52,7 +54,8 @@ bool IsOther(const PageOwner& owner, ThreadFilter* threads) {
 }
 
 // Sets the variances. `number_of` returns the index in amounts.places that a
-// page's owner is summed up in.
+// page's owner is summed up in. The error depends on which sampled pages are
+// neighbours, so pages are visited one by one.
 template <typename NumberOf>
 void SetVariances(const ResidentModel& model, ThreadFilter* threads,
                   NumberOf number_of, Amounts* amounts) {
@@ -98,6 +101,7 @@ void AddInferenceErrors(const ResidentReplay& replay, ThreadFilter* threads,
       });
 }
 
+// Linear in the number of owners, not of pages, unless pages were sampled.
 Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
                 ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
@@ -129,7 +133,9 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
   return amounts;
 }
 
-// Memory from before tracing belongs to mappings, too, but to no thread.
+// Memory from before tracing belongs to mappings, too, but to no thread. A
+// page's mapping may be known only from a later Residency, so runs of pages are
+// visited instead of owners.
 Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
   Amounts amounts;
@@ -273,6 +279,8 @@ PlaceTree EmptyResidentTree(GroupBy by, const ResidentReplay& replay) {
   return tree;
 }
 
+// Inclusive sums come last, by SumUp(): each owner is added once, at its
+// innermost frame.
 PlaceTree ResidentTree(GroupBy by, const ResidentReplay& replay,
                        ThreadFilter* threads) {
   const ResidentModel& model = replay.model();

@@ -12,6 +12,8 @@ TimelineReplay::TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
       numbers_(by, &index(), &places_),
       moments_(std::move(time_us)) {}
 
+// The model does not change before `time_us`, so it has the values of all
+// moments until then.
 void TimelineReplay::OnTime(uint64_t time_us) {
   for (; next_ < moments_.size() && moments_[next_] < time_us; ++next_) {
     TakeMoment(moments_[next_]);
@@ -23,6 +25,7 @@ void TimelineReplay::Finish() {
   OnTime(kEnd);
 }
 
+// Whatever TakeValues() does not charge is unattributed. It may be negative.
 void TimelineReplay::TakeMoment(uint64_t time_us) {
   if (next_ + 1 < moments_.size() && !IsWanted(time_us)) return;
   curves_.time_us.push_back(time_us);
@@ -34,6 +37,8 @@ void TimelineReplay::TakeMoment(uint64_t time_us) {
       static_cast<double>(static_cast<int64_t>(rss_bytes - added_bytes_)));
 }
 
+// A curve is extended only when it has a value, and gets zeros for the moments
+// before.
 void TimelineReplay::Add(uint64_t bytes, std::vector<double>* values) {
   if (bytes == 0) return;
   values->resize(curves_.time_us.size());
@@ -41,6 +46,8 @@ void TimelineReplay::Add(uint64_t bytes, std::vector<double>* values) {
   added_bytes_ += bytes;
 }
 
+// Places have numbers in the order in which they appear. The latest ones do not
+// fit.
 void TimelineReplay::AddTo(uint32_t number, uint64_t bytes) {
   if (number >= kMaxPlaces) return AddOther(bytes);
   if (number >= values_.size()) values_.resize(number + 1);
@@ -60,6 +67,7 @@ void TimelineReplay::AddPart(absl::string_view name, uint64_t bytes) {
   Add(bytes, &part->values);
 }
 
+// Every owner is examined at every moment: the cost is moments times owners.
 void TimelineReplay::TakeValues(uint64_t) {
   uint64_t before_bytes = model().UnlistedBeforeBytes();
   for (uint32_t owner = 1; owner < model().owners().size(); ++owner) {
@@ -95,6 +103,8 @@ Curves TimelineReplay::Result(const SeriesChoice& choice) const {
   return curves;
 }
 
+// The model stays as it is from now_us() to `time_us`. The moment counts if
+// that time overlaps the part.
 void PartPeak::OnTime(uint64_t time_us) {
   const bool is_in_part = time_us > from_us_ && now_us() <= to_us_;
   if (!is_in_part || model().RssBytes() <= bytes_) return;

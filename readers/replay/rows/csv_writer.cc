@@ -24,6 +24,7 @@ struct CsvStyle : MachineCells<CsvStyle> {
   }
   void EmptyCell(Column, std::string*) const {}
 
+  // "NEXT" is a logged row, "PREV" the context of one.
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) return out;
     std::memcpy(out, context == RowContext::kNext ? "NEXT" : "PREV", 4);

@@ -10,6 +10,7 @@
 namespace pymemrun {
 namespace {
 
+// A cell is a key and a value, so each step's fixed text has the key.
 struct JsonlStyle : MachineCells<JsonlStyle> {
   static constexpr absl::string_view kRowStart = "{";
   static constexpr absl::string_view kRowEnd = "}\n";

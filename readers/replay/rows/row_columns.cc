@@ -10,6 +10,7 @@
 namespace pymemrun {
 namespace {
 
+// By Column.
 constexpr absl::string_view kNames[kColumns] = {
     "event",
     "devent",
@@ -50,7 +51,8 @@ constexpr absl::string_view kNames[kColumns] = {
     "thread_drss_bytes",
 };
 
-// Appends the columns of extra records.
+// Appends the columns of extra records. Groups follow each other in Column;
+// kWeight and kAction are shared by two kinds of events.
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
   for (int i = static_cast<int>(kFirstPageColumn);
        i < static_cast<int>(Column::kThreadDrss); ++i) {
@@ -94,6 +96,7 @@ absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
   return columns;
 }
 
+// The columns before kStack, in the order of Column, then the optional ones.
 std::vector<Column> MachineColumns(ExtraRecords extra) {
   std::vector<Column> columns;
   for (int i = 0; i < static_cast<int>(Column::kStack); ++i) {

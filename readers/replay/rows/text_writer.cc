@@ -15,11 +15,13 @@ struct TextStyle {
   static constexpr absl::string_view kRowEnd = "\n";
   static constexpr Column kMarkLabel = Column::kFile;
 
+  // Widths are in characters. A longer value moves the rest of its line.
   struct Look {
     absl::string_view title;
     size_t width;
     bool right;
   };
+  // By Column.
   static const Look& LookOf(Column column) {
     static constexpr Look kLooks[kColumns] = {
         {"Event", 12, false},       {"dEvent", 7, false},
@@ -60,6 +62,7 @@ struct TextStyle {
     Pad(used, LookOf(column).width, out);
   }
 
+  // A line number is "#", then padding, then digits: "#  12".
   void NumberCell(Column column, uint64_t value, std::string* out) const {
     const std::string digits = std::to_string(value);
     if (column == Column::kLine) {
@@ -110,6 +113,7 @@ struct TextStyle {
   void SizeCell(Column column, uint64_t bytes, std::string* out) const {
     DigitsCell(column, std::to_string(bytes), out);
   }
+  // Sizes are right-aligned, all other numbers left-aligned.
   void DigitsCell(Column column, absl::string_view digits,
                   std::string* out) const {
     const Look& look = LookOf(column);

@@ -17,13 +17,16 @@ StateReplay::Told& StateReplay::TellOf(uint32_t first) {
   return told_[first];
 }
 
+// Only collects steps: GIL events of the same time may follow later in the
+// file. Finish() puts both together.
 bool StateReplay::OnStates(const StateEvent* events, size_t count) {
   has_states_ = true;
   for (size_t i = 0; i < count; ++i) Take(events[i]);
   return true;
 }
 
-// The state that starts with the event.
+// The step code of a sleep with this reason. System calls that are not known
+// get codes in the order in which they appear.
 uint8_t StateReplay::CodeOf(const StateEvent& event) {
   switch (event.reason) {
     case SLEEP_LOCK:
@@ -47,6 +50,8 @@ uint8_t StateReplay::CodeOf(const StateEvent& event) {
                               (name - names_.begin()));
 }
 
+// A sleep starts as kOther. What it is for comes in a later event of the
+// thread, from the collector's look at it, and renames the step.
 void StateReplay::Take(const StateEvent& event) {
   Told& told = TellOf(index().FirstThread(event.thread));
   last_ns_ = std::max(last_ns_, event.time_ns);
@@ -75,8 +80,9 @@ void StateReplay::Take(const StateEvent& event) {
   if (code == ThreadSteps::kOther) told.steps.Rename(CodeOf(event));
 }
 
-// Threads that counted nothing since the last batch have no entry. A damaged
-// file's counts do not sink either.
+// Samples are /proc/PID/task/TID/schedstat, every second, or every 100 ms where
+// there are no switches. A thread that counted nothing since the last batch has
+// no entry. Counts that sink, as in a damaged file, stay as they were.
 bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
   has_states_ = true;
   for (size_t i = 0; i < count; ++i) {
@@ -92,7 +98,7 @@ bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
                              std::max(sample.runnable_ns, last.runnable_ns),
                              std::max(sample.run_ns, last.run_ns),
                              read_before_ns_});
-    // It tells of switches before it.
+    // Its counts are of switches before it.
     const bool has = time_ns == 0 || HasEvent(time_ns - 1);
     const auto count_more = [has](uint64_t now, uint64_t* read, uint64_t* sum) {
       if (has) *sum += now - std::min(now, *read);
@@ -115,6 +121,8 @@ void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
   TellOf(thread).waits.push_back({begin_ns, std::max(begin_ns, end_ns), 0});
 }
 
+// Puts each thread's steps and GIL events together, and frees them. Without
+// switches, the scheduler's counts stand in for steps.
 void StateReplay::Finish() {
   GilReplay::Finish();
   const uint64_t end_ns = std::max(this->end_ns(), last_ns_);

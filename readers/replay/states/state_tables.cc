@@ -75,6 +75,7 @@ constexpr struct {
               {ThreadState::kPageFault, "waited for pages "},
               {ThreadState::kOther, "slept otherwise "}};
 
+// Codes of other sleeps are the replay's, so they are the same for all threads.
 ThreadTimes SumOf(const StateReplay& replay,
                   const std::vector<uint32_t>& threads) {
   ThreadTimes sums;
@@ -126,6 +127,7 @@ std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
   return threads;
 }
 
+// All shares come before all seconds: text shows as many columns as fit.
 Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   TableColumns<uint32_t> columns;
@@ -164,6 +166,8 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
   return columns.Make(StateThreadsOf(replay, keep), limit);
 }
 
+// Shares are of all threads' lives together. States that took hardly any time
+// are left out.
 std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   const std::vector<uint32_t> threads = StateThreadsOf(replay, keep);
   const ThreadTimes sums = SumOf(replay, threads);

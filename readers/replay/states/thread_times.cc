@@ -168,6 +168,8 @@ uint64_t LateWakes::Share(std::vector<uint64_t>* sleeps, int64_t* left_ns) {
   return share_ns;
 }
 
+// Puts the steps, holds and waits of one thread together. Each list is passed
+// over once or twice: linear time.
 class SpanWalk {
  public:
   SpanWalk(const ThreadSteps& steps, uint64_t end_ns,

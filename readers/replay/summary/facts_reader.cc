@@ -12,6 +12,8 @@
 
 namespace pymemrun {
 
+// The file may be a pipe: it is read once, from its start. Damage is reported,
+// and what could be read is still shown.
 std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
                                                const Console& console,
                                                int* code,
@@ -55,6 +57,7 @@ std::unique_ptr<FactsReader> FactsReader::ReadAgain(
              : nullptr;
 }
 
+// Known only after reading: a thread may get its name late in the run.
 bool FactsReader::HasThreads(const std::string& threads, const Console& console,
                              int* code) const {
   const absl::Status known = ThreadFilter(threads, &index()).Check();

@@ -8,6 +8,8 @@
 
 namespace pymemrun {
 
+// Profile events have five kinds: calls and returns of Python and of C
+// functions, and exceptions of the latter.
 bool EveryEventLogged(const Filters& filters) {
   return filters.min_drss_bytes() == 0 &&
          (filters.kinds_size() == 0 || filters.kinds_size() == 5) &&
@@ -42,6 +44,7 @@ void RunFacts::OnHeader(const Header& found) {
   profile_.SetHeader(found);
 }
 
+// Constant memory: each row is summed up and dropped.
 bool RunFacts::OnRows(const Row* batch, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const Row& row = batch[i];
@@ -95,6 +98,7 @@ void RunFacts::OnPause(const Pause& pause) {
   profile_.Add(pause);
 }
 
+// Counts faults only: other entries are calls.
 bool RunFacts::OnPages(const PageEntry* entries, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     last_us_ = std::max(last_us_, entries[i].time_us);
@@ -138,6 +142,8 @@ bool RunFacts::HasHeap() const {
   return header.heap() != HEAP_OFF || heap_.allocations + heap_.frees > 0;
 }
 
+// The footer's figures replace those of the stream where both exist, as the
+// stream may lack lost rows.
 void RunFacts::OnFooter(const Footer& found) {
   footer = found;
   if (found.user_us() + found.system_us() > 0) {

@@ -14,6 +14,7 @@
 namespace pymemrun {
 namespace {
 
+// Files that have no footer yet, or never get one, cannot be told apart.
 std::string DescribeEnd(const RunFacts& facts) {
   if (!facts.footer.has_value()) {
     return "not known: the file has no footer; the run did not end cleanly, or "
@@ -69,6 +70,7 @@ void AddGlobs(absl::string_view name, const Globs& globs,
       })));
 }
 
+// The launcher's filters decide which events became rows.
 std::string DescribeFilters(const Filters& filters) {
   std::vector<std::string> parts;
   if (filters.min_drss_bytes() > 0) {
@@ -158,6 +160,7 @@ std::string DescribePeak(const RunPeak& peak) {
                       HumanSeconds(peak.time_us));
 }
 
+// VmHWM may have been read before the peak, and then be lower.
 std::string DescribeHwm(const RunFacts& facts, const RunPeak& peak) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(std::max(facts.HwmBytes(), peak.rss_bytes));
@@ -235,6 +238,8 @@ std::string DescribeObjects(const RunFacts& facts) {
   return text;
 }
 
+// Memory of the tracer, and objects that CPython makes only because a profiler
+// is set.
 std::string DescribeTracingItself(const RunFacts& facts) {
   const uint64_t own_bytes = facts.OwnBytes();
   if (own_bytes == 0) return "not recorded";
@@ -327,6 +332,8 @@ std::string KindNames(const Filters& filters) {
   });
 }
 
+// Lines that do not apply to the run are left out, except those whose absence
+// would raise a question.
 Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak) {
   Descriptions lines = {
       {"command", DescribeCommand(facts.header)},

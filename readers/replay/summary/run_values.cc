@@ -27,6 +27,8 @@ const Footer& FooterOf(const RunFacts& facts) {
   return facts.footer.has_value() ? *facts.footer : Footer::default_instance();
 }
 
+// Each Add...() function appends its values whatever was recorded, so that all
+// runs have the same columns.
 void AddProcess(const RunFacts& facts, Values* values) {
   const Header& header = facts.header;
   const absl::string_view version(header.python_version());
@@ -227,6 +229,8 @@ absl::string_view EndName(Footer::End end) {
   }
 }
 
+// The peak precedes all other sizes: programs take the first size as the main
+// one.
 Values SummaryValues(const RunFacts& facts, const std::string& run_file,
                      uint64_t file_bytes, const RunPeak& peak) {
   Values values = {{"run_file", run_file}};

@@ -9,6 +9,7 @@
 namespace pymemrun {
 namespace {
 
+// What rows are ordered by: the largest comes first.
 double Amount(const TaskRow& row, TaskOrder order) {
   switch (order) {
     case TaskOrder::kLongest:
@@ -22,7 +23,8 @@ double Amount(const TaskRow& row, TaskOrder order) {
   }
 }
 
-// Either may be empty so far.
+// Sums up tasks of one function. The row has the least of their numbers, so
+// that it does not depend on the order of adding.
 void AddTo(const TaskRow& row, TaskRow* sum) {
   const bool is_new = sum->of.sums.steps == 0;
   if (is_new) sum->of.stack = row.of.stack;
@@ -39,6 +41,8 @@ bool TaskRowList::IsBefore(const TaskRow& a, const TaskRow& b) const {
   return of_a != of_b ? of_a > of_b : a.of.task < b.of.task;
 }
 
+// A run may have millions of tasks. So a task is a row only if it is among the
+// first ones, but it is always part of its function's sums.
 void TaskRowList::Add(const TaskReplay::Task& task) {
   if (!keep_.Keeps(task.thread)) return;
   all_.Add(task.sums);
@@ -60,6 +64,8 @@ void TaskRowList::Add(const TaskReplay::Task& task) {
   AddTo(row, &by_stack_[task.stack]);
 }
 
+// rows_ is a heap whose front is the last of the kept rows. A better row
+// replaces it: logarithmic time in `most`.
 void TaskRowList::Keep(const TaskRow& row) {
   const auto is_before = [this](const TaskRow& a, const TaskRow& b) {
     return IsBefore(a, b);
@@ -97,7 +103,8 @@ void TaskRowList::Finish() {
       [this](const TaskRow& a, const TaskRow& b) { return IsBefore(a, b); });
 }
 
-// Definitions of one function may be several.
+// Joins the sums of one function: it may have several definitions, and stacks
+// of each.
 void TaskRowList::MakeFunctions() {
   using Function = std::tuple<absl::string_view, uint32_t, absl::string_view>;
   std::map<Function, TaskRow> functions;
@@ -130,6 +137,8 @@ std::vector<TaskRow> TaskRowList::Some(size_t begin, size_t most) const {
   return rows;
 }
 
+// Compares with each other task that has something alive, and with 0 if a task
+// has nothing.
 bool TaskRowList::IsMostForSure() const {
   const TaskBytes& most = most_alive_.heap.live;
   const auto is_close = [&most](const TaskBytes& live) {
@@ -162,6 +171,8 @@ absl::flat_hash_set<uint32_t> TaskRowList::Named() const {
   return named;
 }
 
+// The replay keeps the names of the first tasks only. If some are missing, the
+// file is read again for the names that are shown.
 void TaskRowList::ReadNames(RereadFile* file, TaskReplay* replay) const {
   if (!replay->names().any_lost()) return;
   auto names = std::make_unique<TaskNames>(&replay->index());

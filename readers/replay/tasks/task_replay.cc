@@ -44,6 +44,8 @@ void TaskReplay::OnTask(const TaskDef& task) {
   }
 }
 
+// An event stands at the end of its step, so steps that began after the range
+// may be mixed with steps within it.
 bool TaskReplay::OnTasks(const TaskEvent* events, size_t count) {
   has_tasks_ = true;
   for (size_t i = 0; i < count; ++i) {
@@ -58,7 +60,8 @@ bool TaskReplay::OnTasks(const TaskEvent* events, size_t count) {
   return true;
 }
 
-// The longest of the step that is under way.
+// A wait without the GIL within a step precedes the step in the file. Its sum
+// and its longest part are kept until the step comes.
 void TaskReplay::TakeBlocked(const TaskEvent& event) {
   Blocked& blocked = blocked_[event.task];
   blocked.sum_ns += event.lasted_ns;
@@ -68,7 +71,8 @@ void TaskReplay::TakeBlocked(const TaskEvent& event) {
   }
 }
 
-// What a hub waits for delays no other task.
+// Moves the waits to the step. What a hub waits for delays no other task, so it
+// is not counted as running.
 void TaskReplay::AddBlocked(uint32_t task, TaskStep* step) {
   const auto found = blocked_.find(task);
   if (found == blocked_.end()) return;
@@ -82,7 +86,9 @@ void TaskReplay::AddBlocked(uint32_t task, TaskStep* step) {
   step->blocked_stack = blocked.stack;
 }
 
-// Steps within a step are no part of it.
+// Subtracts the steps within this step. They ended before it, so they precede
+// it in the file: all that began after it did are within it. Linear time: each
+// step is pushed and popped once.
 void TaskReplay::TakeWithin(const TaskEvent& event, Thread* thread,
                             TaskStep* step, int64_t* grown_bytes) {
   std::deque<Ended>& ended = thread->ended;
@@ -95,6 +101,8 @@ void TaskReplay::TakeWithin(const TaskEvent& event, Thread* thread,
   if (ended.size() > kMostWithin) ended.pop_front();
 }
 
+// Steps are counted at their end. A step that ends after the range is cut, and
+// does not end its task there.
 void TaskReplay::Take(const TaskEvent& event) {
   const uint32_t first = index().FirstThread(event.thread);
   Thread& thread = threads_[first];
@@ -125,6 +133,7 @@ void TaskReplay::Take(const TaskEvent& event) {
   }
 }
 
+// The number may be used again for another task.
 void TaskReplay::EndTask(const TaskEvent& event, Thread* thread, Task* task) {
   task->is_done = true;
   task->sums.not_done = 0;

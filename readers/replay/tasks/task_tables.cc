@@ -38,7 +38,8 @@ std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   return line.empty() ? "waits" : absl::StrCat("waits at ", line);
 }
 
-// What text has, too.
+// Columns of text and of files. One that says nothing has empty cells: text
+// leaves it out, while CSV and JSON always have the same columns.
 TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
                                   const TaskColumns& shown,
                                   TableFormat format) {
@@ -93,7 +94,7 @@ TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
   return columns;
 }
 
-// For machines alone.
+// The columns that only CSV and JSON have.
 TableColumns<TaskRow> DetailColumns(const TaskReplay& replay, TaskRows by,
                                     bool with_errors) {
   const bool is_task = by == TaskRows::kTasks;
@@ -162,7 +163,8 @@ SourceLocation OwnLocation(const RunIndex& index, uint32_t stack) {
   return index.ResolveStack(own != 0 ? own : stack);
 }
 
-// Where no line is known, as before a coroutine's first step, its first one.
+// Where no line is known, as before a coroutine's first step, the function's
+// first line stands in.
 std::string LineText(const SourceLocation& where) {
   const absl::string_view file =
       where.file.substr(where.file.rfind('/') + 1);  // npos + 1 is 0
@@ -176,6 +178,8 @@ std::string OwnLine(const RunIndex& index, uint32_t stack) {
   return stack == 0 ? "" : LineText(OwnLocation(index, stack));
 }
 
+// A wait within the step that took half of it is the best answer. Otherwise
+// only the lines are known at which the step began and ended.
 std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
   const RunIndex& index = replay.index();
   if (step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2) {

@@ -13,7 +13,7 @@
 namespace pymemrun {
 namespace {
 
-// Less is not worth a word.
+// Shorter steps, and smaller growth, get no sentence.
 constexpr uint64_t kShortStepNs = 1000000;
 constexpr int64_t kSmallGrowth = 256 << 10;
 
@@ -90,8 +90,8 @@ std::string MostAlive(const TaskReplay& replay, const TaskRowList& rows,
       rows.IsMostForSure() ? ", the most of all" : "", ".\n");
 }
 
-// What RSS rose by within a task's steps, other threads and tasks may have
-// brought: blocks that are alive confirm it.
+// RSS may have risen within a task's steps because of other threads or tasks.
+// Blocks that are alive confirm that the task grew.
 bool HasMostAlive(const TaskRowList& rows, uint32_t task) {
   const TaskRow* const most = rows.most_alive();
   return most != nullptr && most->of.sums.most_grown_task == task;

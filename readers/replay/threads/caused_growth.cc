@@ -20,6 +20,8 @@ std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
   return file->Read(replay.get()) ? std::move(replay) : nullptr;
 }
 
+// Native threads have no Python code, so by thread they are one row, unless the
+// user asked for threads by name.
 void AddCaused(const ThreadReplay& replay, const std::string& wanted,
                ProfileTable* table) {
   ThreadFilter filter(wanted, &replay.index());

@@ -37,12 +37,13 @@ void ThreadCurvesReplay::OnPause(const Pause& pause) { profile_.Add(pause); }
 
 void ThreadCurvesReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   if (by_ != GrowthBy::kFaults || now_us() == 0) return;
+  // The thread's net bytes so far.
   const double before =
-      // The thread's net bytes so far, plus this change.
       by.thread < states_.size() ? states_[by.thread].net_bytes : 0;
   Set(by.thread, now_us(), by.stack, before + static_cast<double>(bytes));
 }
 
+// Sets the thread's net bytes, and notes its highest point.
 void ThreadCurvesReplay::Set(uint32_t thread, uint64_t time_us, uint32_t stack,
                              double bytes) {
   // A thread that did not fit in the index counts as no thread.
@@ -59,6 +60,8 @@ void ThreadCurvesReplay::Set(uint32_t thread, uint64_t time_us, uint32_t stack,
   }
 }
 
+// Nothing changes until `time_us`: all moments before it have the present
+// values.
 void ThreadCurvesReplay::PassTo(uint64_t time_us) {
   const std::vector<uint64_t>& moments = curves_.time_us;
   for (size_t next = curves_.others.values.size();
@@ -106,6 +109,8 @@ std::vector<double> ThreadCurvesReplay::ErrorsOf(size_t thread) const {
   return errors;
 }
 
+// Threads are ranked by their highest point: a thread that grew and shrank
+// again is as interesting as one that kept its memory.
 ThreadCurves ThreadCurvesReplay::Result(size_t top,
                                         ThreadFilter* wanted) const {
   std::vector<size_t> order;

@@ -5,6 +5,8 @@
 
 namespace pymemrun {
 
+// A second reading is needed only if pages came earlier than they were
+// recorded.
 std::unique_ptr<ThreadDrss> ThreadDrss::Read(const ReadRun& read,
                                              uint64_t from_us) {
   auto drss = std::make_unique<ThreadDrss>(from_us, Hindsight());
@@ -31,6 +33,7 @@ void ThreadDrss::OnThread(const ThreadDef& thread) {
   if (threads_.size() <= index().threads()) threads_.emplace_back();
 }
 
+// Changes of one microsecond are one entry.
 void ThreadDrss::OnChanged(const PageOwner& by, int64_t bytes) {
   if (now_us() == 0 || bytes == 0) return;
   std::vector<Change>& changes =
@@ -42,7 +45,8 @@ void ThreadDrss::OnChanged(const PageOwner& by, int64_t bytes) {
   }
 }
 
-// Joins the changes of all ids of a renamed thread.
+// Joins the changes of all ids of a renamed thread. Then changes become running
+// sums, so that a change between two times is a difference of two entries.
 void ThreadDrss::Finish() {
   ResidentReplay::Finish();
   for (uint32_t id = 0; id < threads_.size(); ++id) {

@@ -107,6 +107,7 @@ void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   }
 }
 
+// Moments that have no event of their own are met here, between two events.
 void ThreadReplay::OnTime(uint64_t time_us) {
   // RSS at the ends of the range, from the model between the events.
   if (range_.BeginsBetween(now_us(), time_us)) {
@@ -180,6 +181,7 @@ void ThreadReplay::Finish() {
   FindTopLines();
 }
 
+// What is left of the change of RSS after all threads' changes.
 int64_t ThreadReplay::unattributed_bytes() const {
   int64_t by_threads = 0;
   for (size_t id = 1; id < threads_.size(); ++id) {

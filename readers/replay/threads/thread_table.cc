@@ -26,6 +26,8 @@ struct ThreadRow {
   std::string top_line;
 };
 
+// Joins what pages, heap events and rows say about each thread. Renamed threads
+// are one row.
 class RowsMaker {
  public:
   explicit RowsMaker(const ThreadFacts& facts)
@@ -105,6 +107,8 @@ class RowsMaker {
     if (sum > top.bytes) top = {line, sum};
   }
 
+  // Without page faults, growth is what each thread's events saw: it replaces
+  // what the pages say.
   void Observe(const std::vector<RssTotals>& observed) {
     for (ThreadTotals& totals : totals_) {
       totals.growth_bytes = totals.shrinkage_bytes = 0;

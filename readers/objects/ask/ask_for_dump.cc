@@ -34,6 +34,7 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(20);
+// A file that has not grown for this long may be on a full disk.
 constexpr absl::Duration kStandsStill = absl::Seconds(1);
 // The descriptor of a collector's run file, as the launcher arranges it
 // (collector/session/collector_start.h), and the signal for a request.
@@ -54,7 +55,8 @@ class Descriptor {
   int fd_;
 };
 
-// Whether the process has ended; it may be a zombie.
+// Whether the process has ended; it may be a zombie. A pidfd becomes readable
+// when its process ends, see pidfd_open(2).
 bool HasEnded(const Descriptor& process) {
   pollfd entry = {process.get(), POLLIN, 0};
   return poll(&entry, 1, 0) != 0;
@@ -91,14 +93,16 @@ bool IsAnothers(pid_t pid) {
          own != geteuid();
 }
 
-// Whether the process has a handler for the signal.
+// Whether the process has a handler for the signal. SigCgt is a mask in
+// hexadecimal, see proc(5). An older collector has none, and would ignore the
+// request.
 bool Catches(pid_t pid, int signal) {
   uint64_t caught = 0;
   return absl::SimpleHexAtoi(StatusOf(pid, "SigCgt:\t"), &caught) &&
          (caught >> (signal - 1) & 1) != 0;
 }
 
-// Opens a regular file without waiting for other users of it.
+// Opens a regular file. O_NONBLOCK: opening a FIFO would wait for its writer.
 absl::StatusOr<Descriptor> OpenFile(const std::string& path, int flags) {
   Descriptor file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
@@ -200,6 +204,7 @@ class Request {
   std::string problem_;  // problem with the dump, if the run file reports one
 };
 
+// Each way in which the program cannot be asked has a message of its own.
 absl::Status Request::Find() {
   if (open_errno_ == ESRCH || (open_errno_ == 0 && HasEnded(program_))) {
     return absl::NotFoundError("expected a process, found none of that number");
@@ -307,6 +312,8 @@ absl::StatusOr<bool> Request::ReadDump() {
   }
 }
 
+// The dump may be large, and the program goes on while it is written by a
+// forked child. So the dump's own last record is awaited, not the program.
 absl::StatusOr<DumpMade> Request::WaitForEnd() {
   const std::string name = TerminalText(begun_->path());
   // The path comes from the run file: a symbolic link there is not followed.

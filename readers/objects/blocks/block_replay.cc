@@ -13,6 +13,8 @@ bool IsSameProcess(const Header& run, const Header& dump) {
          run.start_realtime_ns() == dump.start_realtime_ns();
 }
 
+// Some objects have a header before their address, such as that of the cycle
+// collector. It is in the same block.
 uint64_t BlockOf(const ObjectGraph& graph, NodeId node) {
   return graph.address(node) - graph.types()[graph.type(node)].head_bytes();
 }
@@ -21,6 +23,7 @@ size_t BlockReplay::Hash::operator()(uint64_t address) const {
   return absl::HashOf(address);
 }
 
+// Times are stored in 31 bits: of longer runs their lowest bits are dropped.
 BlockReplay::BlockReplay(const ObjectGraph* graph)
     : graph_(*graph),
       free_lists_(graph),
@@ -30,6 +33,8 @@ BlockReplay::BlockReplay(const ObjectGraph* graph)
       parts_(0, {graph}, {graph}),
       blocks_(size_t{graph->nodes()} + graph->besides().size()) {}
 
+// Only addresses of the dump's objects matter: events of all other blocks find
+// nothing and are dropped.
 void BlockReplay::IndexParts() {
   is_indexed_ = true;
   parts_.reserve(graph_.objects() + graph_.besides().size());
@@ -70,6 +75,8 @@ bool BlockReplay::OnHeap(const HeapEvent* events, size_t count) {
   return wants_more();
 }
 
+// The last event of an address decides: the object of the dump is in the block
+// that was allocated there last.
 void BlockReplay::Take(const HeapEvent& event) {
   // No object is a mapping, or a part of one.
   if (event.allocator >= HEAP_MMAP || event.free_of != HeapFreeOf::kBlock) {
@@ -94,6 +101,7 @@ uint32_t BlockReplay::OriginOf(const HeapEvent& event) {
   return found->second;
 }
 
+// Swapping with empty tables frees memory; clear() would keep it.
 void BlockReplay::Finish() {
   decltype(parts_)(0, {&graph_}, {&graph_}).swap(parts_);
   decltype(origin_ids_)().swap(origin_ids_);
@@ -113,6 +121,8 @@ std::optional<NodeAllocation> BlockReplay::OfPart(uint32_t part,
   return allocation;
 }
 
+// The object's own block is the best witness, unless it may come from a free
+// list. Then the block beside it is, unless that may be reused, too.
 std::optional<NodeAllocation> BlockReplay::Of(NodeId node) const {
   const auto own = OfPart(node, !free_lists_.MayHold(node));
   const uint32_t i = graph_.besides().Find(node);

@@ -26,6 +26,8 @@ constexpr size_t kMostParts = 5;
 constexpr size_t kColumns = 80, kPathColumns = 60;
 // A holder with a smaller share is one of several.
 constexpr double kMostShare = 0.5;
+// Further holders are shown by type and address: a search for each would take
+// too long.
 constexpr size_t kMostChains = 1000;
 
 class HeapObjects {
@@ -140,6 +142,8 @@ std::string HeapObjects::BlocksText() const {
   return text;
 }
 
+// Each line of code is a paragraph: its bytes, the largest types, and what is
+// left.
 std::string HeapObjects::ToText() {
   std::string text = LiveText(replay_, 0) + BlocksText();
   for (const LineObjects& line : lines_) {
@@ -241,6 +245,8 @@ std::string DumpOf(const std::string& run_path,
   return options.dump == "last" ? LastDumpOf(run_path) : options.dump;
 }
 
+// The dump comes first: it says at which moment the blocks of the run are
+// needed.
 int ShowHeapObjects(const std::string& run_path,
                     const HeapObjectsOptions& options, const Console& console,
                     OutputBuffer* output) {

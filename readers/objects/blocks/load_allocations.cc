@@ -24,6 +24,7 @@ namespace {
 // Keeps the replay, which has the names.
 class BlockAllocations final : public NodeAllocations {
  public:
+  // A line is found once for each stack, not for each object.
   BlockAllocations(std::unique_ptr<BlockReplay> replay, NodeId nodes)
       : replay_(std::move(replay)), texts_(1) {
     OriginNumbers numbers(GroupBy::kLine, &replay_->index(), &places_);
@@ -137,6 +138,8 @@ std::string RunFileOf(const std::string& dump_path) {
              : usual;
 }
 
+// Dumps of one run differ by their number, so the longest name, then the
+// greatest, is the last.
 std::string LastDumpOf(const std::string& run_path) {
   const std::filesystem::path run(run_path);
   const std::string folder =

@@ -43,7 +43,8 @@ using Block = HeapModel::Block;
 // allocated by less.
 constexpr uint64_t kLeastFurther = 8;
 // The most bytes of an object from before tracing that are certainly at its
-// address.
+// address. CPython's pools hold blocks up to this size (SMALL_REQUEST_THRESHOLD
+// in its obmalloc.c).
 constexpr uint64_t kMostInline = 512;
 
 // Divides all blocks into those of the freed objects and the others.
@@ -234,7 +235,8 @@ class BlocksThen final : public HeapReplay {
   TrimThreshold trim_;
 };
 
-// Its addresses; empty if they are unknown.
+// The heap that brk(2) grows, from its first resident page to its last. Empty
+// if it is unknown.
 MallocHeap MallocHeapOf(const ResidentReplay& pages, uint64_t trim_bytes) {
   MallocHeap heap;
   heap.trim_bytes = trim_bytes;
@@ -340,6 +342,8 @@ std::string NoRun(const ObjectGraph& graph, const std::string& run) {
 
 }  // namespace
 
+// The number of objects needs only the dump. If a file is missing, the result
+// says what is unknown, and why.
 WhatIf Without(const ObjectGraph& graph, const std::vector<bool>& gone,
                const std::string& dump_path, const std::string& run_path,
                const Console& console, int* code) {

@@ -168,6 +168,8 @@ class SemiNca {
 
 }  // namespace
 
+// The search knows inner nodes by number. Leaves are added here: their only
+// parent dominates them.
 DominatorTree DominatorTree::Of(const GraphView& graph, uint32_t root) {
   SemiNca search(graph, root);
   search.Run();
@@ -191,6 +193,7 @@ DominatorTree DominatorTree::Of(const GraphView& graph, uint32_t root) {
   return tree;
 }
 
+// Takes as long as the node is deep in the tree.
 bool DominatorTree::IsWithin(uint32_t node, uint32_t dominator) const {
   for (; node != kNone; node = dominators_[node]) {
     if (node == dominator) return true;

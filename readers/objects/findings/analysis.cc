@@ -2,6 +2,7 @@
 
 namespace pymemrun {
 
+// An index has the arrays of a result; otherwise it is computed once.
 const Parents& ObjectAnalysis::parents() {
   if (parents_ == nullptr) {
     parents_ = stored_.first_parents.size() == 0
@@ -55,6 +56,8 @@ absl::Span<const uint64_t> ObjectAnalysis::all_retained() {
   return retained_;
 }
 
+// Views of what is freed become empty, so that the next question computes it
+// anew.
 void ObjectAnalysis::Forget() {
   parents_.reset();
   chains_.reset();
@@ -70,6 +73,8 @@ double ObjectAnalysis::ShareOf(uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(reached_bytes());
 }
 
+// What an object retains includes all objects of its type below it. So only the
+// topmost ones are added.
 std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
   if (!stored_.retained_by_type.empty()) return stored_.retained_by_type;
   std::vector<uint64_t> by_type(graph_->types().size());
@@ -100,6 +105,8 @@ std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
   return by_type;
 }
 
+// Dominators answer this for one node only: two nodes may share what neither
+// retains alone. So reachability is computed twice.
 std::vector<bool> ObjectAnalysis::GoneWith(
     const std::vector<bool>& nodes) const {
   std::vector<bool> gone = ReachedNodes(*graph_);

@@ -28,6 +28,8 @@ class Collapser {
   bool IsDict(NodeId node) const {
     return graph_.type_name(graph_.type(node)) == "dict";
   }
+  // A dictionary that something else refers to, as a variable does, stays an
+  // object of its own.
   void FindDicts() {
     const Parents parents(graph_);
     owner_.assign(graph_.nodes(), kNoNode);
@@ -47,6 +49,7 @@ class Collapser {
       new_number_[node] = number++;
     }
   }
+  // Id 0 of types and names is there already.
   void CopyDefinitions() {
     for (size_t i = 1; i < graph_.types().size(); ++i) {
       made_->AddType(graph_.types()[i]);
@@ -75,6 +78,8 @@ class Collapser {
     made_->AddNode(copy);
     CopyReferences(node, new_number_[node]);
   }
+  // The references of a folded dictionary take the place of the reference to
+  // it. It folds no dictionary itself: one level of recursion.
   void CopyReferences(NodeId node, NodeId from) {
     for (uint32_t e = graph_.first_edge(node); e < graph_.first_edge(node + 1);
          ++e) {

@@ -9,7 +9,9 @@
 namespace pymemrun {
 namespace {
 
-// The nodes that the root reaches without kNotReached.
+// The nodes that the root reaches without kNotReached. The others are alive
+// only because the cycle collector has not run yet, or because C code holds
+// them.
 std::vector<bool> ReachedOtherwise(const ObjectGraph& graph) {
   std::vector<bool> reached(graph.nodes());
   std::vector<NodeId> left = {kRootNode};
@@ -92,7 +94,8 @@ class CycleSearch {
     }
   }
 
-  // Removes the component whose last node is `first`.
+  // Removes a whole component: it is above `first`, the node that was entered
+  // first, on the stack of open nodes.
   void Close(NodeId first) {
     Cycle cycle;
     NodeId node;
@@ -181,6 +184,7 @@ class CycleGroups {
     for (const NodeId node : cycle.nodes) ++to->objects[graph_.type(node)];
   }
 
+  // Counts the types, then follows all references out of the group's cycles.
   CycleGroup Finished(Members* members) {
     CycleGroup group = members->group;
     std::vector<std::pair<uint64_t, uint32_t>> types;
@@ -215,6 +219,7 @@ class CycleGroups {
 
 }  // namespace
 
+// Linear time, apart from sorting.
 Cycles FindCycles(const ObjectGraph& graph) {
   const std::vector<bool> reached = ReachedOtherwise(graph);
   Cycles found;

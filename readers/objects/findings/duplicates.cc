@@ -18,6 +18,8 @@ struct Group {
 
 }  // namespace
 
+// Texts are compared as far as the dump has them. A text that was cut has a
+// hash of the whole.
 std::vector<Duplicates> FindDuplicates(const ObjectGraph& graph,
                                        const NodeFilter& filter) {
   std::vector<bool> is_text;

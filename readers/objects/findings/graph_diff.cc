@@ -19,6 +19,8 @@ uint64_t Amount(int64_t change) {
                     : static_cast<uint64_t>(change);
 }
 
+// Walks down both dominator trees at once, by objects that are in both. open_
+// has the rows whose children are not looked at yet.
 class RetainedDiffer {
  public:
   RetainedDiffer(ObjectAnalysis* older, ObjectAnalysis* newer,
@@ -117,6 +119,8 @@ class RetainedDiffer {
   std::vector<RetainedDiff> open_, rows_;
 };
 
+// Passes over each dump once, and looks each object up in the other one by its
+// address.
 class Differ {
  public:
   Differ(const ObjectGraph& older, const ObjectGraph& newer,
@@ -127,6 +131,7 @@ class Differ {
         by_address_(by_address),
         by_(by) {}
 
+  // Rows that did not change are left out.
   std::vector<ObjectsDiffRow> Diff() {
     for (NodeId node = 0; node < older_.nodes(); ++node) {
       if (filter_.Matches(older_, node)) AddOld(node);
@@ -200,6 +205,8 @@ class Differ {
 
 }  // namespace
 
+// A pid alone may be used again. The start time in clock ticks is that of
+// /proc/PID/stat.
 bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer) {
   const Header& a = older.facts().header;
   const Header& b = newer.facts().header;
@@ -208,6 +215,8 @@ bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer) {
          a.start_realtime_ns() == b.start_realtime_ns();
 }
 
+// An address may be used again for another object. Type and value catch most of
+// these cases.
 NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
                   NodeId node) {
   const NodeId same = other.Find(graph.address(node));

@@ -35,6 +35,8 @@ class TreeBuilder {
   }
 
  private:
+  // Adds an item's children: large ones first, then small ones joined. Only
+  // large ones may be opened further.
   void Open(size_t at) {
     const NodeId node = items_[at].node;
     const size_t begin = items_.size();

@@ -50,6 +50,8 @@ std::vector<bool> StructureNodes(const ObjectGraph& graph) {
   return is_structure;
 }
 
+// From the root down the dominator tree: the first node that is not structure
+// passes itself on to all nodes below.
 std::vector<NodeId> HoldersOf(ObjectAnalysis* analysis) {
   const std::vector<bool> is_structure = StructureNodes(analysis->graph());
   std::vector<NodeId> holders(analysis->graph().nodes(), kNoNode);

@@ -18,6 +18,8 @@ namespace {
 // retains, the bytes are spread over several children: they accumulate here.
 constexpr double kDropShare = 0.8;
 
+// Walks down the dominator tree through structure. What is below it, and large,
+// is a suspect; what is small is grouped by type.
 class SuspectSearch {
  public:
   SuspectSearch(ObjectAnalysis* analysis, double share)

@@ -27,7 +27,9 @@ std::string AttributeName(const ObjectGraph& graph, uint32_t edge) {
   return std::string(*details.text);
 }
 
-// A step of a chain as text; empty: the next step implies it.
+// A step of a chain as text; empty: the next step implies it. sys.modules is
+// the interpreter's own dictionary, and a module's attributes are entries of
+// its __dict__: both are written as Python code has them.
 std::string StepText(const ObjectGraph& graph, const Chain& chain, size_t i) {
   const uint32_t edge = chain[i];
   const std::string text = EdgeText(graph, edge);
@@ -138,6 +140,7 @@ class ChainSearch {
     }
   };
 
+  // Adds a partial chain for each reference to the chain's first node.
   void Extend(uint32_t at) {
     for (const uint32_t edge : parents_.EdgesTo(steps_[at].node)) {
       if (graph_.kind(edge) == EDGE_WEAK || steps_.size() >= kMostSteps) {
@@ -202,7 +205,8 @@ RootChains::RootChains(const ObjectGraph& graph,
 }
 
 // Visits each level in the order of nodes, so that among chains of equal length
-// the first edge wins.
+// the first edge wins. Each node gets its last edge once, so all levels
+// together take linear time.
 void RootChains::FindNextLevel() {
   std::vector<NodeId> next;
   for (const NodeId node : level_) {
@@ -241,6 +245,7 @@ uint32_t RootChains::LastEdgeTo(NodeId node) {
   return edge_to_[node];
 }
 
+// Follows the last edges from the node back to the root.
 Chain RootChains::To(NodeId node) {
   Chain chain;
   // The edges of an untrusted index may form a cycle.
@@ -254,7 +259,8 @@ Chain RootChains::To(NodeId node) {
   return chain;
 }
 
-// Depth first, with an explicit stack.
+// Depth first, with an explicit stack: a linked list may be as long as the
+// graph.
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,
                                const std::vector<bool>& without) {
   std::vector<bool> reached(graph.nodes());

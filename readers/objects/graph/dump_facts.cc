@@ -39,6 +39,7 @@ void AppendNodeDetails(const ObjectNode& node, std::string* bytes) {
   AppendNodeDetails(details, bytes);
 }
 
+// Most nodes have no details, and take one byte.
 NodeDetails TakeNodeDetails(absl::string_view* bytes) {
   NodeDetails details;
   const auto has = static_cast<uint8_t>(bytes->front());

@@ -31,6 +31,8 @@ ObjectNode MadeRoot(ObjectGraph* graph) {
 
 // Makes the root lead to modules, to nodes without parents, and to one node of
 // each cycle that is not reached otherwise. REQUIRES: the root has no edges.
+// The order decides what is called a root. Linear time: each node is visited
+// once.
 void AddMissingRoots(ObjectGraph* graph) {
   const NodeId nodes = graph->nodes();
   std::vector<bool> has_parent(nodes), is_reached(nodes);
@@ -99,6 +101,8 @@ void DumpLoader::OnObjectName(const ObjectNameDef& name) {
   graph_.AddName(name.text());
 }
 
+// Bounds memory by the bytes read so far, so that a small file cannot claim
+// billions of objects.
 bool DumpLoader::MayHold(size_t more) {
   if (source_ == nullptr) return true;
   const uint64_t most = kMostOfAnyFile + kMostPerByte * source_->bytes_read();
@@ -109,6 +113,8 @@ bool DumpLoader::MayHold(size_t more) {
   return false;
 }
 
+// Nodes get consecutive ids, whatever numbers the file gives them: after damage
+// numbers have gaps. A number is found again by its stretch.
 bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
   if (!MayHold(count)) return false;
   if (graph_.nodes() == 0 && nodes[0].number != 0) {
@@ -125,9 +131,9 @@ bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
 }
 
 NodeId DumpLoader::NodeOf(uint64_t number) const {
-  // Most numbers are in the first stretch, as damage is rare.
+  // The last stretch that starts at this number or below. Mostly it is the only
+  // one, as damage is rare.
   const auto above = std::upper_bound(
-      // The last stretch that starts at this number or below.
       stretches_.begin(), stretches_.end(), number,
       [](uint64_t wanted, const Stretch& s) { return wanted < s.number; });
   if (above == stretches_.begin()) return kNoNode;
@@ -159,6 +165,8 @@ void DumpLoader::OnDamage(const StreamReader::Damage& damage) {
   if (teller_ != nullptr) teller_->Say(damage);
 }
 
+// A file may lack the root, or nodes that references lead to: the graph is made
+// whole as far as possible.
 absl::Status DumpLoader::Finish() {
   RETURN_IF_ERROR(status_);
   if (graph_.nodes() == 0) {
@@ -248,6 +256,8 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
   return Load(*file, /*details=*/true, /*teller=*/nullptr, &damages);
 }
 
+// A dump that is still being written is no damage: one message replaces that of
+// its missing end.
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
                                          const Console& console, int* code,
                                          bool details) {

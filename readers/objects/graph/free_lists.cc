@@ -10,7 +10,9 @@
 namespace pymemrun {
 namespace {
 
-// Minor versions of CPython 3 that keep freed objects of the type.
+// Minor versions of CPython 3 that keep freed objects of the type. CPython 3.14
+// has its lists in pycore_freelist_state.h, older versions mostly in the types'
+// own files.
 constexpr int kAnyVersion = 0, kLatest = 1000;
 constexpr struct {
   absl::string_view type;
@@ -62,6 +64,7 @@ FreeLists::FreeLists(const ObjectGraph* graph) : graph_(*graph) {
   }
 }
 
+// PyTuple_MAXSAVESIZE is 20: a tuple with more items is freed at once.
 bool FreeLists::MayHold(NodeId node) const {
   constexpr uint64_t kMostItems = 20;  // longer tuples have no free list
   const uint32_t type = graph_.type(node);

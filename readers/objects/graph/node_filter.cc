@@ -31,6 +31,7 @@ bool LineMatches(const std::string& pattern, absl::string_view label) {
 
 }  // namespace
 
+// Names of built-in types have no module, but a pattern may state it.
 bool TypeMatches(const ObjectGraph& graph, uint32_t type,
                  const std::string& pattern) {
   const ObjectTypeDef& known = graph.types()[type];
@@ -67,6 +68,8 @@ bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
   return false;
 }
 
+// Text is compared with a pattern, a number by its size: each field takes only
+// the operators that make sense.
 absl::Status NodeFilter::Add(absl::string_view condition) {
   const auto wrong = [condition](absl::string_view expected) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -105,6 +108,7 @@ bool NodeFilter::Matches(const ObjectGraph& graph, NodeId node) const {
   return true;
 }
 
+// What is unknown of an object meets no condition, not even "!=".
 bool NodeFilter::Meets(const Condition& condition, const ObjectGraph& graph,
                        NodeId node) {
   const bool is = condition.op == Operator::kIs;

@@ -17,6 +17,7 @@ std::string NameOf(const ObjectTypeDef& type) {
 
 }  // namespace
 
+// Type 0 is an unknown type, and name 0 is empty.
 ObjectGraph::ObjectGraph() {
   ObjectTypeDef unknown;
   unknown.set_name("?");
@@ -46,6 +47,8 @@ void ObjectGraph::AppendDetails(const ObjectNode& node) {
   arrays_.details.append(details.data(), details.size());
 }
 
+// One array for each field instead of one struct for each node: an analysis
+// reads one or two fields of all nodes, and arrays can be mapped from an index.
 void ObjectGraph::AddNode(const ObjectNode& node) {
   if (!omits_details_) AppendDetails(node);
   arrays_.addresses.push_back(node.address);
@@ -75,8 +78,8 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
     return absl::ResourceExhaustedError(
         "the dump has more references than can be read");
   }
-  // The edges of the last node that has references are known.
-  // References usually come in the order of their source. Others wait.
+  // References usually come in the order of their source. One that comes after
+  // those of a later source waits for MergeLate().
   if (finished() || reference.from + 1 < arrays_.first_edges.size()) {
     late_.push_back(reference);
     return absl::OkStatus();
@@ -102,8 +105,8 @@ void ObjectGraph::Finish() {
   DropLost();
 }
 
-// Makes room for the late references of each node by moving others up, from the
-// last node on.
+// Inserts the late references among the others, in place: a second copy of the
+// arrays would take as much memory again.
 void ObjectGraph::MergeLate() {
   if (late_.empty()) return;
   GrownArray<uint32_t>& first_edges = arrays_.first_edges;
@@ -145,6 +148,8 @@ void ObjectGraph::MergeLate() {
   late_ = {};
 }
 
+// Targets that the file lacks are known only now. Moves the other references
+// down, in place.
 void ObjectGraph::DropLost() {
   const NodeId count = nodes();
   GrownArray<uint32_t>& first_edges = arrays_.first_edges;
@@ -222,6 +227,7 @@ void ObjectGraph::TakeArrays(GraphArrays arrays) {
   }
 }
 
+// Without an index by address a search takes linear time, and no memory.
 NodeId ObjectGraph::Find(uint64_t address) const {
   if (address == 0) return kNoNode;
   const GrownArray<uint64_t>& all = arrays_.addresses;

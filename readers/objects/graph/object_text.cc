@@ -50,6 +50,7 @@ std::string QuotedBytes(absl::string_view text, bool is_cut) {
   return out + (is_cut ? "'..." : "'");
 }
 
+// In UTF-8 each byte except 10xxxxxx starts a code point.
 uint64_t CodePoints(absl::string_view text) {
   uint64_t count = 0;
   for (const char c : text) count += (static_cast<uint8_t>(c) & 0xC0) != 0x80;
@@ -93,6 +94,8 @@ std::string KindText(const ObjectGraph& graph, NodeId node) {
   return graph.type_name(graph.type(node));
 }
 
+// The length is that of the whole value: a shorter text was cut. Python 2's
+// "unicode" is from dumps of other tools.
 std::string ValueText(const ObjectGraph& graph, NodeId node) {
   const NodeDetails details = graph.details(node);
   if (!details.text.has_value()) return "";
@@ -121,6 +124,7 @@ std::string NodeText(const ObjectGraph& graph, NodeId node) {
   return out;
 }
 
+// The recorder lists an entry's key directly before its value.
 NodeId KeyOf(const ObjectGraph& graph, uint32_t edge) {
   if (graph.kind(edge) != EDGE_VALUE || edge == 0) return kNoNode;
   if (graph.kind(edge - 1) != EDGE_KEY) return kNoNode;
@@ -152,6 +156,7 @@ std::string EdgeText(const ObjectGraph& graph, uint32_t edge) {
       if (name.empty()) return "value";
       return absl::StrCat("[", Quoted(name, false), "]");
     }
+    // An item's index is the number of items before it: it is not stored.
     case EDGE_INDEX: {
       uint32_t index = 0;
       for (uint32_t e = graph.first_edge(graph.SourceOf(edge)); e < edge; ++e) {
@@ -188,6 +193,7 @@ std::string EdgeKindName(EdgeKind kind) {
   if (!EdgeKind_IsValid(kind)) return "other";
   // EDGE_VALUE is "value".
   std::string name = EdgeKind_Name(kind).substr(5);
+  // Lower case: the names have only letters.
   for (char& c : name) c = static_cast<char>(c | 0x20);
   return name;
 }

@@ -4,6 +4,8 @@
 
 namespace pymemrun {
 
+// Counting sort by target. Filling backwards keeps edges to one node in their
+// order, and leaves first_ at the starts.
 Parents::Parents(const ObjectGraph& graph) {
   first_.resize(graph.nodes() + size_t{1});
   edges_.resize(graph.references());

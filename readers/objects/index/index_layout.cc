@@ -18,6 +18,7 @@
 namespace pymemrun {
 namespace {
 
+// A stamp reads at most 64 KiB, however large the dump.
 constexpr uint64_t kPieces = 16, kPieceBytes = 4096;
 
 constexpr size_t kMagicBytes = sizeof(IndexTail::magic);
@@ -70,7 +71,8 @@ absl::Status CheckSection(absl::string_view file, const IndexSection& section,
   return absl::OkStatus();
 }
 
-// The end of a file. Does not check the table.
+// The end of a file. Does not check the table. It is at the end, as sizes and
+// checksums are known only when all arrays were written.
 absl::StatusOr<IndexTail> ReadTail(absl::string_view file) {
   if (!absl::StartsWith(file, kIndexMagic)) {
     // All but the last character of the magic are equal: another version.

@@ -83,6 +83,7 @@ bool AreLargeSizes(const GraphArrays& graph) {
              graph.large_nodes.size();
 }
 
+// Reads the details of all nodes once, so that later reads need no check.
 bool AreDetails(const GraphArrays& graph) {
   constexpr uint32_t kStep = GraphArrays::kDetailsStep;
   const size_t nodes = graph.addresses.size();
@@ -98,6 +99,7 @@ bool AreDetails(const GraphArrays& graph) {
   return rest.empty();
 }
 
+// Ends that ascend, the last one at the end of the bytes: no name is outside.
 bool AreNames(const GraphArrays& graph) {
   const GrownArray<uint64_t>& ends = graph.name_ends;
   return ends.size() > 0 && ends.size() < kNone &&
@@ -172,7 +174,7 @@ absl::Status CheckArrays(const GraphArrays& graph, size_t types,
 }
 
 // An object takes some 60 bytes in an index, and a byte of a dump has at most
-// 256 objects: see dump_loader.cc.
+// 256 objects: see dump_loader.cc. A larger file is not an index of this dump.
 constexpr uint64_t kMostIndexBytes = uint64_t{64} << 20;
 constexpr uint64_t kMostIndexRatio = 256 * 64;
 
@@ -292,6 +294,7 @@ absl::StatusOr<ObjectsIndex> FactsOf(ArrayReader* reader) {
   return facts;
 }
 
+// The arrays are views of the file: opening copies nothing.
 std::unique_ptr<ObjectGraph> GraphOf(const ObjectsIndex& index,
                                      GraphArrays arrays) {
   auto graph = std::make_unique<ObjectGraph>();
@@ -309,6 +312,8 @@ std::unique_ptr<ObjectGraph> GraphOf(const ObjectsIndex& index,
 
 }  // namespace
 
+// In this order: trust in the file, its checksums, then the meaning of each
+// array. Nothing is used before it was checked.
 absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
     const std::string& path, const DumpStamp& stamp) {
   const auto file = std::make_shared<IndexBytes>();

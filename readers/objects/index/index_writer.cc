@@ -37,6 +37,8 @@ class IndexWriter {
     position_ += bytes.size();
   }
 
+  // Pads each array to 8 bytes, so that the next one is aligned when the file
+  // is mapped.
   template <typename T>
   void AddSection(uint32_t number, absl::Span<const T> items) {
     const absl::string_view bytes(reinterpret_cast<const char*>(items.data()),
@@ -68,6 +70,7 @@ class IndexWriter {
     AddSection(StoredFindings::kParentEdges, parents.edges());
   }
 
+  // Asking for each node in turn makes the search visit the whole graph once.
   void AddLastEdges() {
     RootChains chains(graph_);
     std::vector<uint32_t> last_edges(graph_.nodes());

@@ -35,6 +35,7 @@ std::unique_ptr<ObjectAnalysis> ByIndex(const std::string& path,
 
 }  // namespace
 
+// Numbers are compared as numbers: "run.obj-2.pb" precedes "run.obj-10.pb".
 std::vector<std::string> DumpsOf(const std::string& path) {
   std::error_code error;
   std::vector<std::tuple<std::string, uint64_t, std::string>> found;
@@ -65,6 +66,8 @@ std::string IndexPath(const std::string& dump) {
   return absl::StrCat(dump, ".idx");
 }
 
+// An index is only a cache: whatever is wrong with it, the dump is read
+// instead.
 std::unique_ptr<ObjectAnalysis> LoadDump(const std::string& path,
                                          const std::string& index,
                                          bool is_named, bool details,

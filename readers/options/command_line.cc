@@ -32,6 +32,7 @@ std::vector<std::string> LongOptions(const CLI::App& app, bool shown) {
   return names;
 }
 
+// The command's name in "pymemreport heap", for example.
 std::string LastWord(const std::string& text) {
   return text.substr(text.rfind(' ') + 1);
 }
@@ -68,7 +69,8 @@ std::string Problem(const CLI::App& app) {
   return "";
 }
 
-// What people call it elsewhere, and how it is called here.
+// What people call it elsewhere, and how it is called here. Options of other
+// profilers, SQL and Unix tools.
 std::string OtherName(absl::string_view name,
                       const std::vector<std::string>& known) {
   static constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
@@ -109,6 +111,7 @@ void SayUnknown(const CLI::App& app, absl::string_view word,
       nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
 }
 
+// CLI11 puts some of its messages into several lines.
 std::string OneLine(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\n", " "}});
 }
@@ -146,6 +149,8 @@ bool IsShown(const CLI::Option& option) {
   return !group.empty() && group != kGivenOptions && group != kUselessOptions;
 }
 
+// Extras are allowed, so that SayUnknown() can report an unknown word, and name
+// the nearest option.
 std::optional<int> ParseArguments(CLI::App* app,
                                   const std::vector<std::string>& arguments,
                                   const Console& console) {

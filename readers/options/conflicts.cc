@@ -98,6 +98,7 @@ std::string DoNotGo(const CLI::App& app, const std::string& one,
   return absl::StrJoin(given, " does not go with ");
 }
 
+// Other validators of the option are among them: they have other names.
 std::vector<CLI::Validator*> RulesOf(CLI::Option* option) {
   std::vector<CLI::Validator*> rules;
   try {
@@ -189,6 +190,7 @@ void Need(CLI::App* app, const std::vector<std::string>& these,
   }
 }
 
+// Rules are on either side: each is compared with the option in both roles.
 bool GoesWithGiven(CLI::App* app, const CLI::Option& option) {
   for (CLI::Option* one : app->get_options([](CLI::Option*) { return true; })) {
     for (const CLI::Validator* rule : RulesOf(one)) {

@@ -103,6 +103,8 @@ std::string HelpRow(const std::string& name, const std::string& meaning,
                       Wrapped(meaning, margin), "\n");
 }
 
+// The texts of options are those given to CLI11, but its formatter knows no
+// rules and no short help.
 std::string HelpText(CLI::App* app, bool all) {
   std::string text;
   for (const absl::string_view paragraph :

@@ -26,6 +26,8 @@ const char* g_tool = "";
 
 }  // namespace
 
+// operator new calls the handler before it would throw: no other code has to
+// handle std::bad_alloc.
 void EndPlainlyWithoutMemory(const char* tool) {
   g_tool = tool;
   std::set_new_handler(End);

@@ -26,6 +26,7 @@ bool IsOtherPictureName(absl::string_view path) {
                      });
 }
 
+// SVG may stand in HTML as it is, except for its XML declaration.
 absl::Status HtmlPageSink::Append(absl::string_view bytes) {
   if (has_begun_ || bytes.empty()) return sink_.Append(bytes);
   has_begun_ = true;

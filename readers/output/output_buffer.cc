@@ -9,6 +9,8 @@ absl::Status OutputBuffer::Flush() {
   return status_;
 }
 
+// Text larger than the buffer goes to the sink at once, after what was before
+// it.
 void OutputBuffer::AppendLarge(absl::string_view text) {
   Flush().IgnoreError();
   if (text.size() > kCapacity) {

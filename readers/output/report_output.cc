@@ -30,6 +30,8 @@ std::string FolderOf(const std::string& path) {
 
 }  // namespace
 
+// All that can be known is checked now: a report may take minutes, and should
+// not fail at its end.
 absl::StatusOr<std::unique_ptr<ReplacedFile>> ReplacedFile::Create(
     const std::string& path, mode_t mode) {
   auto file = absl::WrapUnique(new ReplacedFile);
@@ -67,6 +69,8 @@ ReplacedFile::~ReplacedFile() {
   if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
 }
 
+// A plain file is written under a temporary name beside it, on the same file
+// system: rename(2) then replaces it at once.
 absl::Status ReplacedFile::Open() {
   std::string path = path_;
   int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;

@@ -27,6 +27,7 @@ void ScreenText::Line(absl::string_view line) {
   absl::StrAppend(&text_, line, "\n");
 }
 
+// The headline is marked up last: escape sequences would count as columns.
 void ScreenText::Paragraph(absl::string_view words,
                            absl::string_view headline) {
   const size_t begin = text_.size();
@@ -47,6 +48,7 @@ void ScreenText::Paragraph(absl::string_view words,
   }
 }
 
+// The comment is left out if it does not fit the line of the command.
 void ScreenText::Command(const std::vector<std::string>& words,
                          absl::string_view what) {
   const std::string whole =

@@ -71,6 +71,7 @@ void PrintJson(const Table& table, size_t before, OutputBuffer* output) {
 
 }  // namespace
 
+// From the right, so that indexes of columns still to come stay valid.
 void DropEmptyColumns(Table* table) {
   for (size_t i = table->headings.size(); i-- > 1;) {
     const bool is_known = std::any_of(
@@ -92,6 +93,7 @@ Table MomentTable(const std::vector<uint64_t>& time_us, std::string title) {
   return table;
 }
 
+// std::to_chars() writes the fewest digits that read back as the same value.
 std::string PlainCell(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) {
     return absl::StrCat(*whole);
@@ -125,6 +127,7 @@ void TableParts::Print(const Table& part) {
   run.empty() ? PrintWhole(part) : PrintWhole(WithRun(part, run));
 }
 
+// The tables of several runs are one: one header in CSV, one array in JSON.
 void TableParts::PrintWhole(const Table& part) {
   OutputBuffer::Runs& runs = output_.runs();
   if (format_ == TableFormat::kCsv) {

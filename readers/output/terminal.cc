@@ -60,6 +60,7 @@ absl::string_view Prefix(absl::string_view text, size_t columns) {
   return text.substr(0, bytes);
 }
 
+// NO_COLOR is a convention of many tools, see no-color.org.
 bool HasColors(int fd, ColorMode mode) {
   if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
   return isatty(fd) != 0 && Variable("NO_COLOR").empty() &&

@@ -35,6 +35,8 @@ double NumberOf(const Cell& cell) {
   return std::get<double>(cell);
 }
 
+// A cell as people read it: a size with its unit, a share in percent, a name
+// escaped.
 std::string TextOf(const Cell& cell, CellLook look) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* text = std::get_if<std::string>(&cell)) {
@@ -74,7 +76,8 @@ std::string WithoutFolders(absl::string_view line) {
       line.substr(line.substr(0, line.find(':')).rfind('/') + 1));
 }
 
-// A column with its title and cells as text.
+// A column with its title and cells as text. Steps that make the table narrower
+// change only these texts.
 struct Column {
   const Table::Heading* heading;
   std::vector<std::string> cells;  // starts with the title
@@ -130,6 +133,8 @@ struct Column {
   }
 };
 
+// Makes all cells as text, then narrows the columns until they fit the
+// terminal.
 class TextTable {
  public:
   TextTable(const Table& table, const Terminal& terminal, bool in_order)

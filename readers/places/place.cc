@@ -62,6 +62,7 @@ std::string FrameLabelOf(const Place& place) {
   return label + ")";
 }
 
+// All paths are needed first: how short one may be depends on the others.
 std::vector<std::string> ShortLabelsOf(const std::vector<Place>& places) {
   std::vector<absl::string_view> paths;
   for (const Place& place : places) {
@@ -96,6 +97,7 @@ std::vector<Cell> PlaceCells(GroupBy by, const Place& place) {
   return cells;
 }
 
+// A name takes the column of files, and leaves line and function empty.
 std::vector<Cell> NameCells(GroupBy by, absl::string_view name) {
   std::vector<Cell> cells(HasLines(by) ? 3 : 1);
   cells[0] = std::string(name);

@@ -60,6 +60,8 @@ bool PlaceTable::Same::operator()(uint32_t a, uint32_t b) const {
   return (*places)[a] == (*places)[b];
 }
 
+// The set has numbers, and hashes the places that they stand for: a place is in
+// memory once.
 uint32_t PlaceTable::NumberOf(const Place& place) {
   // It is removed again unless it is new.
   places_.push_back(place);
@@ -69,6 +71,7 @@ uint32_t PlaceTable::NumberOf(const Place& place) {
   return *known;
 }
 
+// A stack's text is made for it, so the table keeps it, if the place is new.
 uint32_t PlaceTable::NumberOf(GroupBy by, const RunIndex& index,
                               const Origin& origin) {
   if (by != GroupBy::kStack) return NumberOf(PlaceOf(by, index, origin));
@@ -88,6 +91,7 @@ uint32_t OriginNumbers::NumberOf(uint32_t id, const Origin& origin) {
 
 namespace {
 
+// The rest may be negative, so its sizes are signed cells.
 bool IsRough(const Table& table, const std::vector<Cell>& row) {
   if (row.empty() || row[0] != Cell(std::string(kUnattributed))) return false;
   for (size_t i = 1; i < row.size(); ++i) {

@@ -36,6 +36,8 @@ bool IsImportMachinery(const SourceLocation& where) {
 
 }  // namespace
 
+// Nodes are found by parent and place: two callers of one function have a node
+// of it each.
 uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
   const auto next = static_cast<uint32_t>(nodes_.size());
   const auto [found, is_new] = children_.emplace(Key(parent, place), next);
@@ -71,7 +73,6 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
     if (found != known_.end()) {
       node = found->second;
       break;
-      // A caller is already in the tree: go on from its node.
     }
     if (path.size() == most) {
       node = DeeperFrames(root);
@@ -153,6 +154,8 @@ void PlaceTree::SumUp() {
   }
 }
 
+// A caller has at least the bytes of what it calls, so it is kept whenever one
+// of its callees is.
 std::vector<uint32_t> PlaceTree::Ordered(uint64_t limit) const {
   std::vector<uint32_t> kept(nodes_.size() - 1);
   std::iota(kept.begin(), kept.end(), 1);

@@ -15,6 +15,8 @@ size_t BeginBefore(absl::string_view path, size_t begin) {
 
 }  // namespace
 
+// Starts with the file names. In each round, paths that are still equal get one
+// folder more.
 ShortPaths::ShortPaths(const std::vector<absl::string_view>& paths) {
   for (const absl::string_view path : paths) {
     begins_[path] = BeginBefore(path, path.size() + 1);

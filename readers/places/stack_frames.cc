@@ -8,6 +8,8 @@ constexpr uint64_t kNumberBytes = 16;
 
 }  // namespace
 
+// Stacks share their callers' frames, so most frames are found by the stack's
+// id.
 uint32_t StackFrames::NumberOf(uint32_t stack) {
   const auto [known, is_new_stack] = by_stack_.emplace(stack, 0);
   if (!is_new_stack) return known->second;

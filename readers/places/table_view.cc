@@ -89,6 +89,7 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   return Cell();  // times of day cannot be summed
 }
 
+// A line number is part of a name: it is not summed up.
 bool IsName(const Table::Heading& heading) {
   return heading.look == CellLook::kName || heading.look == CellLook::kKey ||
          heading.name == "line";
@@ -223,6 +224,8 @@ std::string TableView::LeavesNone() const {
                       given.size() == 1 ? " leaves" : " leave", " no ");
 }
 
+// In this order: choose, sort, limit. Rows that are left out in any step are
+// summed up together.
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
   // Only the places are chosen and sorted: sums below them stay.
   const auto end = table->rows.begin() + table->places;

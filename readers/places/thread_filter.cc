@@ -8,6 +8,8 @@
 
 namespace pymemrun {
 
+// Patterns are those of fnmatch(3). The plain comparisons come first, as a name
+// may have characters of a pattern.
 bool ThreadFilter::IsWanted(uint32_t definition) const {
   const uint32_t thread = index_->LatestThread(definition);
   return wanted_ == absl::StrCat(index_->ThreadNativeId(thread)) ||

@@ -18,6 +18,8 @@ int OutputResult(const Console& console, const absl::Status& status) {
 
 }  // namespace
 
+// A message is one write, so that lines of several processes are not mixed. If
+// stderr cannot be written to, there is no other place to say so.
 void Console::Say(absl::string_view message) const {
   constexpr size_t kLongestPath = 4096;
   FdSink(err_fd)
@@ -31,6 +33,8 @@ void Console::Usage(absl::string_view message) const {
                    " --help)"));
 }
 
+// A file that is cut off, or has no footer, is no failure: a run that was
+// killed leaves such a file.
 int SayResult(const Console& console, absl::string_view name,
               const absl::Status& status, const ReadResult& result) {
   if (!status.ok()) {

@@ -28,8 +28,8 @@ int64_t ClockNs(clockid_t clock) {
   return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
-// The fields of /proc/PID/stat from the state on; empty if there is no such
-// process, which sets *gone.
+// The fields of /proc/PID/stat from the state on, see proc(5). Empty if there
+// is no such process, which sets *gone.
 std::vector<std::string> StatFields(uint32_t pid, bool* gone) {
   const int fd =
       open(absl::StrCat("/proc/", pid, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
@@ -82,6 +82,8 @@ class HeaderKeeper final : public RecordVisitor {
 
 }  // namespace
 
+// A pid may be used again, and a file may come from another machine. So a
+// process counts as the run's only if host and start time fit.
 RunState StateOf(const Header& header) {
   // Numbered as in proc(5), from the state on.
   constexpr size_t kState = 0, kFlags = 6, kStartTicks = 19, kPending = 28;
@@ -115,6 +117,7 @@ RunState StateOf(const Header& header) {
              : RunState::kRuns;
 }
 
+// How the reading ends does not matter: it ends where FirstBytes does.
 Header HeaderOf(int fd) {
   FirstBytes source(fd);
   HeaderKeeper keeper;
@@ -155,6 +158,8 @@ int SayResultOf(int fd, const Console& console, absl::string_view name,
   return kExitOk;
 }
 
+// The writer holds a lock on the file, see WritingOf(). There is no notice of
+// its end, so the lock is asked for repeatedly.
 Writing WaitForWriter(int fd, absl::Duration patience,
                       absl::FunctionRef<bool(absl::Duration)> goes_on) {
   constexpr absl::Duration kLookEach = absl::Milliseconds(10);
@@ -170,6 +175,8 @@ Writing WaitForWriter(int fd, absl::Duration patience,
   }
 }
 
+// Whether the process exists is asked only when the file has been still for
+// long enough: that takes system calls.
 bool FollowWatch::IsOver(uint64_t bytes_read, absl::Time now) {
   if (bytes_read != bytes_read_ || since_ == absl::InfinitePast()) {
     bytes_read_ = bytes_read;

@@ -276,6 +276,7 @@ class Ancestor final : public ShiftedIds {
   bool past_ = false;  // later events are not needed
 };
 
+// The visitor for the file itself. At its header the ancestors are read first.
 class ForkedRun final : public ShiftedIds {
  public:
   ForkedRun(std::string path, ReplayVisitor* to)
@@ -296,6 +297,8 @@ class ForkedRun final : public ShiftedIds {
 
 }  // namespace
 
+// A pid alone may be used again: the start time of the parent process has to
+// fit.
 bool IsParent(const Header& parent, const Header& child) {
   return parent.pid() == child.parent_pid() && parent.host() == child.host() &&
          parent.process_start_ticks() != 0 &&

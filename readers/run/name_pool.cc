@@ -32,6 +32,8 @@ absl::string_view NamePool::Keep(absl::string_view name) {
   return kept;
 }
 
+// Names are packed into large blocks, which never move: views of them stay
+// valid. What is left of a block is lost when a name does not fit.
 absl::string_view NamePool::Store(absl::string_view name) {
   used_bytes_ += name.size() + kNameOverheadBytes;
   if (name.size() > room_) {

@@ -10,6 +10,7 @@
 namespace pymemrun {
 namespace {
 
+// Never destroyed, so that other static objects may use it at exit.
 std::vector<std::string>& Patterns() {
   static auto* const patterns = new std::vector<std::string>();
   return *patterns;
@@ -17,6 +18,7 @@ std::vector<std::string>& Patterns() {
 
 std::atomic<bool> any_matched{false};  // whether a file has matched one
 
+// "3.11", or "3.13t" for a free-threaded interpreter.
 bool IsVersion(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || c == '.' || c == 't';
@@ -117,6 +119,8 @@ OwnCode::Kind CodeKinds::KindOf(absl::string_view file,
              : kind;
 }
 
+// Methods that dataclasses generate, such as __init__, begin with two
+// underscores: the code that calls them is the better answer.
 bool CodeKinds::IsOwn(OwnCode::Kind kind, absl::string_view function,
                       OwnCode::Kind outer) {
   if (kind != OwnCode::kText) return kind == OwnCode::kOwn;

@@ -7,6 +7,7 @@
 namespace pymemrun {
 namespace {
 
+// By Recorded.
 constexpr struct {
   const char* what;  // what a report needs, or a run lacks
   const char* how;   // the option of pymemrun
@@ -60,6 +61,7 @@ void Recordings::Add(const Header& header) {
   scanned_ |= header.page_scan();
 }
 
+// Some are combinations of others, and have no bit of their own.
 bool Recordings::Has(Recorded what) const {
   switch (what) {
     case Recorded::kFaults:

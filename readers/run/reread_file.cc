@@ -42,6 +42,8 @@ constexpr uint64_t kLargeBytes = 1 << 20;
 // Readings shorter than this show no progress.
 constexpr absl::Duration kQuiet = absl::Seconds(2);
 
+// Progress counts from the program's start: a report may read a file several
+// times.
 absl::Time BeginOfProgram() {
   static const absl::Time begin = absl::Now();
   return begin;
@@ -218,6 +220,7 @@ void SayLosses(const Console& console, const std::string& name,
                            "too slow: figures are not exact"));
 }
 
+// pread(2) leaves the descriptor's own position to the other reader.
 absl::StatusOr<size_t> BesideSource::Read(char* buffer, size_t size) {
   ssize_t read = 0;
   do {
@@ -250,6 +253,8 @@ RereadFile::~RereadFile() {
   if (kept_fd_ >= 0) close(kept_fd_);
 }
 
+// A pipe can be read only once, so its bytes are copied before the first
+// reading.
 bool RereadFile::Keep() {
   kept_fd_ = MakeTemporary();
   if (kept_fd_ < 0) return false;
@@ -282,6 +287,7 @@ bool RereadFile::Rewind() {
   return false;
 }
 
+// Frames that are skipped need no check in a file that was read without damage.
 StreamReader::Options RereadFile::Options() const {
   StreamReader::Options options;
   options.ahead = SizeOf(fd_) >= kLargeBytes;
@@ -300,6 +306,8 @@ bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   return IsRun(status, result);
 }
 
+// If a part of the file is damaged, it may have been recorded there. The user
+// then made no mistake.
 bool RereadFile::Has(Recorded what) {
   if (recorded_.Has(what)) return true;
   console_->Say(absl::StrCat(shown_name(), ": ",
@@ -312,6 +320,8 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   return Read(absl::MakeConstSpan(&replay, 1));
 }
 
+// Only the first reading prints. Later ones know the last names of threads from
+// it.
 bool RereadFile::Read(absl::Span<ReplayVisitor* const> replays,
                       RecordVisitor* also) {
   if (!Rewind()) return false;

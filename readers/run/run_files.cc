@@ -61,6 +61,8 @@ std::vector<std::string> WithFolders(const std::vector<std::string>& paths) {
   return all;
 }
 
+// Names of children's files extend that of the parent's: "run.pb",
+// "run.4712.pb".
 std::vector<std::string> WithChildren(const std::string& path) {
   std::vector<std::string> all = {path};
   std::error_code error;
@@ -84,6 +86,8 @@ std::vector<std::string> EachOnce(const std::vector<std::string>& paths) {
   return all;
 }
 
+// The parent of "run.4713.pb" is "run.4712.pb", or "run.pb" if it was the first
+// process.
 std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
                                      uint32_t parent_pid) {
   const std::string number = absl::StrCat(pid);

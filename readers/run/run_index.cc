@@ -46,6 +46,7 @@ void RunIndex::Add(const FunctionDef& function) {
       {names_.Keep(function.qualname()), names_.Keep(function.module())});
 }
 
+// A site holds ids only: Resolve() finds its names.
 void RunIndex::Add(const SiteDef& site) {
   if (IsFull(sites_, limits_.sites)) return;
   sites_.push_back({site.code(), site.line(), site.function(), site.what(),
@@ -60,8 +61,8 @@ void RunIndex::Add(const ThreadDef& thread) {
       names_.Keep(absl::StrCat(thread.name(), "#", thread.native_id()));
   const auto id = static_cast<uint32_t>(threads_.size() + 1);
   const Thread* const before = Find(threads_, thread.renamed());
+  // The same thread under a new name keeps its first id.
   const bool is_same =
-      // The same thread under a new name: it keeps its first id.
       before != nullptr && before->native_id == thread.native_id();
   const uint32_t first = is_same ? before->first : id;
   threads_.push_back({label, std::min(thread.name().size(), label.size()),
@@ -78,6 +79,8 @@ void RunIndex::AddThreadsOf(const RunIndex& earlier) {
   }
 }
 
+// Frames come after their callers, so what holds for a whole stack is derived
+// from the caller's node in constant time.
 void RunIndex::Add(const StackDef& node) {
   if (IsFull(stacks_, limits_.stacks)) return;
   // A parent has a lower id than its child, so walks outwards end.

@@ -4,6 +4,7 @@
 
 namespace pymemrun {
 
+// A file may occur in several records: the last one counts for each line.
 void SourceLines::Add(const SourceFile& source) {
   const absl::string_view file = names_.Keep(source.file());
   const int count = std::min(source.line_size(), source.hash_size());

@@ -13,6 +13,8 @@ double PeakOf(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
+// What places are ordered by. Trailing zeros may be left out, so a short curve
+// ends at 0.
 double KeyOf(const std::vector<double>& values, SeriesOrder order,
              size_t moments) {
   const double last = values.size() == moments ? values.back() : 0;
@@ -38,6 +40,8 @@ void AddCells(Table::Heading heading, const std::vector<double>& values,
 
 double Series::Peak() const { return PeakOf(values); }
 
+// Places of equal size are ordered by name: numbers depend on the order in
+// which places appeared.
 std::vector<size_t> LargestPlaces(const PlaceValues& values,
                                   const std::deque<Place>& places,
                                   const SeriesChoice& choice, size_t moments) {
@@ -62,6 +66,7 @@ std::vector<size_t> LargestPlaces(const PlaceValues& values,
   return chosen;
 }
 
+// No byte is lost: what is not chosen is added to the others.
 void AddSeries(const PlaceValues& values, const std::deque<Place>& places,
                const std::vector<size_t>& chosen, Curves* curves) {
   const size_t moments = curves->time_us.size();
@@ -82,6 +87,8 @@ void AddSeries(const PlaceValues& values, const std::deque<Place>& places,
   }
 }
 
+// Only sampled runs have errors. They come last, so that the other columns keep
+// their places.
 Table CurvesTable(const Curves& curves) {
   Table table = MomentTable(curves.time_us, "time [s]");
   AddCells({LabelOf(curves.total.place), curves.total.title},
@@ -121,6 +128,8 @@ std::vector<uint64_t> EvenMoments(uint64_t from_us, uint64_t to_us,
   return moments;
 }
 
+// One pass over the readings. The highest value of a part counts, so that a
+// short peak is not lost in a narrow picture.
 std::vector<double> Resampled(const std::vector<TimedValue>& readings,
                               uint64_t begin_us, uint64_t end_us, size_t parts,
                               double before) {

@@ -63,10 +63,12 @@ void CallTracks::OnDamage(const StreamReader::Damage& damage) {
 }
 
 void CallTracks::OnFooter(const Footer& footer) {
+  // Calls that did not return end with the run.
   now_us_ = std::max(now_us_, footer.end_us());
-  // The run's end is the end of calls that did not return.
 }
 
+// Rows are in the order of events. Their times may descend a little between
+// threads, so now_us_ is the latest one so far.
 bool CallTracks::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) AddRow(rows[i]);
   return true;
@@ -112,6 +114,8 @@ void CallTracks::End(const Row& row) {
   EndTop(&found->second, thread, end);
 }
 
+// Ends the innermost call. Calls around it that were not added yet are added
+// first: they last at least as long.
 void CallTracks::EndTop(Thread* calls, uint32_t thread, const SliceEnd& end) {
   std::vector<Open>& open = calls->open;
   // Too short, and so are all calls within it: none was added.
@@ -134,6 +138,7 @@ void CallTracks::EndTop(Thread* calls, uint32_t thread, const SliceEnd& end) {
   --open_count_;
 }
 
+// The calls in progress end here, as their true ends are not recorded.
 void CallTracks::Cut(uint32_t thread, Thread* calls) {
   SliceEnd end;
   end.is_cut = true;
@@ -205,6 +210,7 @@ CallTracks::Site CallTracks::SiteOf(uint32_t site) const {
   return site < sites_.size() ? sites_[site] : Site();
 }
 
+// Sites of one function share a name.
 uint32_t CallTracks::NameOf(uint32_t site) {
   const uint64_t key = SiteOf(site).key;
   uint32_t& name = names_[key];

@@ -75,6 +75,7 @@ void CounterTracks::OnGcRun(const GcRun& run) {
   sink_.End(gc_track_, gc_us_, {});
 }
 
+// A counter may have whole values and others in turn: each keeps its kind.
 void CounterTracks::OnCounter(const CounterValue& value) {
   const bool is_real = value.value_case() == CounterValue::kReal;
   Count(CounterOf(value.name()),

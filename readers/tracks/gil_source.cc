@@ -85,6 +85,7 @@ class GilTracks final : public ReplayVisitor {
   uint64_t end_us_ = 0, given_ = 0, too_short_ = 0;
 };
 
+// First what the entry says of the last holder, then what its own thread does.
 void GilTracks::Take(const GilEvent& event) {
   const uint64_t time_us = event.time_ns / 1000;
   end_us_ = std::max(end_us_, time_us);

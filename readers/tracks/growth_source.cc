@@ -9,6 +9,8 @@
 namespace pymemrun {
 namespace {
 
+// Page faults are the better evidence, so allocations count only in runs
+// without them. Scans do not show when a page came.
 class GrowthTracks final : public ReplayVisitor {
  public:
   GrowthTracks(const SourceOptions&, TrackSink* sink)

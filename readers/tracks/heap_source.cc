@@ -40,6 +40,8 @@ void HeapCounters::Add(absl::string_view name, const Curves& history,
   }
 }
 
+// Two readings: one by line, one by thread. The moments are evenly spaced over
+// the run.
 bool HeapCounters::Give(RereadFile* file, TrackSink* sink) {
   HeapHistoryOptions options;
   options.interval_us = std::max(LastMomentOf(file) / kMoments, kLeastStepUs);

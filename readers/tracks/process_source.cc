@@ -79,6 +79,7 @@ class PageRss final : public ResidentReplay {
   RssCurve& curve_;
 };
 
+// Every run has these tracks, whatever else was recorded.
 class ProcessTracks final : public ReplayVisitor {
  public:
   explicit ProcessTracks(TrackSink* sink)
@@ -222,8 +223,8 @@ std::unique_ptr<TrackSource> NewProcessSource() {
 }
 
 std::vector<std::unique_ptr<TrackSource>> AllSources(
-    // The order matters: the first source finds the last names of threads.
     const SourceOptions& options) {
+  // The order matters: the first source finds the last names of threads.
   std::vector<std::unique_ptr<TrackSource>> sources;
   sources.push_back(NewProcessSource());
   sources.push_back(NewCallSource(options));

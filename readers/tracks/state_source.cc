@@ -132,6 +132,7 @@ SliceEnd StateTracks::EndOf(const StateSpan& span) const {
   return end;
 }
 
+// Spans come one thread after the other, so one lane is open at a time.
 void StateTracks::OnSpan(uint32_t thread, const StateSpan& span) {
   if (thread == 0) return;  // it did not fit
   const uint64_t begin_us = span.begin_ns / 1000, end_us = span.end_ns / 1000;
@@ -158,6 +159,8 @@ bool StateTracks::OnSched(const SchedSample* samples, size_t count) {
   return true;
 }
 
+// A slice from the last batch, or from the thread's last slice, up to this
+// count.
 void StateTracks::GiveCounts(const SchedSample& sample, uint64_t begin_us) {
   const uint32_t thread = index().FirstThread(sample.thread);
   if (thread == 0 || thread > index().threads()) return;

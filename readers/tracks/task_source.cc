@@ -89,6 +89,7 @@ void TaskTracks::Take(const TaskEvent& event) {
   steps_.push_back(step);
 }
 
+// Chooses the tasks that ran most. In lanes_ they are marked by 0.
 void TaskTracks::FindMost() {
   std::vector<std::pair<uint64_t, uint32_t>> order;
   double all_us = 0;
@@ -162,6 +163,8 @@ void TaskTracks::Give(uint32_t lane, const std::vector<const Step*>& steps) {
   close_until(~uint64_t{0});
 }
 
+// Which tasks ran most is known only now. Steps are sorted by time, outer ones
+// first, and then given lane by lane.
 void TaskTracks::Finish() {
   FindMost();
   std::stable_sort(steps_.begin(), steps_.end(),

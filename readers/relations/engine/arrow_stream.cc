@@ -46,10 +46,13 @@ void ReleaseChildren(Family<Exported>* family) {
   }
 }
 
+// What ArrowSchema::private_data points to.
 struct SchemaData : Family<ArrowSchema> {
   std::string metadata;
 };
 
+// A struct without release() counts as released. A consumer that took a child
+// has moved it away, and left its release() null.
 void ReleaseSchema(ArrowSchema* schema) {
   auto* const data = static_cast<SchemaData*>(schema->private_data);
   ReleaseChildren(data);
@@ -57,6 +60,7 @@ void ReleaseSchema(ArrowSchema* schema) {
   schema->release = nullptr;
 }
 
+// Letters of Arrow's C data interface: utf8, int64, float64.
 const char* FormatOf(ValueKind kind) {
   switch (kind) {
     case ValueKind::kText:
@@ -130,6 +134,9 @@ void ReleaseArray(ArrowArray* array) {
   array->release = nullptr;
 }
 
+// Arrow is by column: each cell is appended to its column's buffers. An unknown
+// cell has a bit of 0 and any value. A real column may get whole numbers, as
+// from counters.
 void AddCell(const RelationValue& value, ValueKind kind, int64_t row,
              ColumnData* column) {
   if (row % 8 == 0) column->valid.push_back(0);
@@ -156,6 +163,8 @@ void AddCell(const RelationValue& value, ValueKind kind, int64_t row,
   }
 }
 
+// Buffers in Arrow's order: validity, then values, or offsets and text. Without
+// unknown cells there is no validity.
 void ExportColumn(ValueKind kind, int64_t rows,
                   std::unique_ptr<ColumnData> column, ArrowArray* array) {
   *array = {};
@@ -176,6 +185,8 @@ void ExportColumn(ValueKind kind, int64_t rows,
   array->private_data = column.release();
 }
 
+// What ArrowArrayStream::private_data points to. Reads rows only as the
+// consumer asks for batches, so memory is that of one batch.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<Relation> relation)
@@ -216,6 +227,7 @@ class Stream {
   }
 
  private:
+  // A batch is a struct array, whose children are the columns.
   void Export(std::vector<std::unique_ptr<ColumnData>> cells, int64_t rows,
               ArrowArray* batch) const {
     auto data = std::make_unique<ColumnData>();

@@ -54,6 +54,8 @@ class JoinedCursor final : public RowCursor {
 
 constexpr RelationColumn kRunColumn = {"run", kText, "the file"};
 
+// The rows of all runs, one run after the other. Columns are those of the first
+// run: all runs have the same relations.
 class JoinedRelation final : public Relation {
  public:
   explicit JoinedRelation(std::vector<RunRelation> runs)
@@ -83,6 +85,7 @@ class JoinedRelation final : public Relation {
       return of->Find(column, number, wanted);
     });
   }
+  // Something is missing only if no run has it.
   std::string Missing() override {
     std::string missing;
     for (const RunRelation& run : runs_) {

@@ -22,7 +22,8 @@ bool IsRefused(const char* function) {
          absl::EqualsIgnoreCase(function, "fts3_tokenizer");
 }
 
-// Lets a statement read, and nothing else: no file, no setting.
+// Lets a statement read, and nothing else: no file, no setting. Whatever is not
+// known to be harmless is denied.
 int Authorize(void*, int action, const char*, const char* name, const char*,
               const char*) {
   switch (action) {
@@ -73,6 +74,9 @@ std::vector<Table::Heading> HeadingsOf(sqlite3_stmt* statement) {
 
 }  // namespace
 
+// A database in memory whose only tables are relations, as virtual tables: see
+// sqlite.org/vtab.html. The authorizer is set last, as it would refuse what
+// Open() does.
 class SqlQuery::Database {
  public:
   ~Database() {
@@ -100,6 +104,8 @@ class SqlQuery::Database {
     return absl::OkStatus();
   }
 
+  // SQLite would ignore what follows a NUL byte or the first statement: both
+  // are refused, so that no part of the text is silently left out.
   absl::Status Prepare(const std::string& sql) {
     if (sql.find('\0') != std::string::npos) {
       return absl::InvalidArgumentError("SQL: expected text, found a NUL byte");
@@ -119,6 +125,8 @@ class SqlQuery::Database {
         "SQL: expected one statement, found more after it");
   }
 
+  // The error of a relation says more than SQLite's own, which is only that
+  // reading failed.
   absl::Status Failed(int code) const {
     if (!failed_.ok()) return failed_;
     if (code == SQLITE_AUTH) {
@@ -214,6 +222,7 @@ Cursor* CursorOf(sqlite3_vtab_cursor* cursor) {
   return static_cast<Cursor*>(cursor);
 }
 
+// Only names and types are taken from it, not the table's name.
 std::string Definition(const Relation& relation) {
   std::string columns;
   for (const RelationColumn& column : relation.columns()) {
@@ -223,6 +232,8 @@ std::string Definition(const Relation& relation) {
   return absl::StrCat("CREATE TABLE x(", columns, ")");
 }
 
+// The callbacks of a virtual table return SQLite's codes. No exception may
+// cross them.
 int Connect(sqlite3* db, void* source, int, const char* const*,
             sqlite3_vtab** made, char**) {
   const auto* const sql_source = static_cast<const SqlSource*>(source);
@@ -286,6 +297,8 @@ int Next(sqlite3_vtab_cursor* at) {
   return SQLITE_IOERR;
 }
 
+// Starts a walk over rows, and goes to the first one. `index` is what
+// BestIndex() chose; nothing equals NULL.
 int Filter(sqlite3_vtab_cursor* at, int index, const char*, int,
            sqlite3_value** values) {
   Cursor* const cursor = CursorOf(at);
@@ -308,6 +321,7 @@ int Filter(sqlite3_vtab_cursor* at, int index, const char*, int,
 
 int IsAtEnd(sqlite3_vtab_cursor* at) { return CursorOf(at)->at_end; }
 
+// SQLite copies the text at once: the cursor's next cell may replace it.
 int Column(sqlite3_vtab_cursor* at, sqlite3_context* context, int column) {
   const RelationValue value = CursorOf(at)->rows->At(column);
   if (const auto* text = std::get_if<absl::string_view>(&value)) {

@@ -139,6 +139,8 @@ constexpr ColumnOf<Row> kNodeColumns[] = {
        return IntegerOf(row.graph().is_synthetic(row.node()));
      }}};
 
+// The row's number is the node's id, so a node is found by it in constant time,
+// and by its address by a search.
 class Nodes final : public GraphRelation {
  public:
   explicit Nodes(ObjectAnalysis* analysis)
@@ -173,6 +175,8 @@ constexpr ColumnOf<Row> kEdgeColumns[] = {
        return key == kNoNode ? RelationValue() : row.ValueOf(key);
      }}};
 
+// Edges of one source are adjacent, and those to one target are listed by
+// Parents. 8 is a guess at how many there are.
 class Edges final : public GraphRelation {
  public:
   explicit Edges(ObjectAnalysis* analysis)
@@ -201,6 +205,7 @@ constexpr ColumnOf<Row> kDominatorColumns[] = {
        return IntegerOf(row.analysis.retained(row.node()));
      }}};
 
+// Asking for a dominator finds the nodes below it: the children in the tree.
 class Dominators final : public GraphRelation {
  public:
   explicit Dominators(ObjectAnalysis* analysis)
@@ -274,6 +279,7 @@ constexpr ColumnOf<TypeRow> kTypeColumns[] = {
        return IntegerOf(row.sums.RetainedBytes(row.type));
      }}};
 
+// Types are few, and need no search.
 class Types final : public NumberedRelation<TypeRow> {
  public:
   explicit Types(ObjectAnalysis* analysis)

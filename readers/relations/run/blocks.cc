@@ -49,9 +49,12 @@ class UntilHeapPeak final : public HeapReplay {
   const double bytes_;
 };
 
-// What was alive at a moment, by address. Without tracing's own.
+// What was alive at a moment, by address, without tracing's own. The model
+// keeps only live blocks, so it is read up to the moment, and then kept.
 class LiveBlocks {
  public:
+  // When the peak was is known only at the end of a reading, so a peak takes
+  // two.
   static absl::StatusOr<std::unique_ptr<LiveBlocks>> Read(RelationRun* run) {
     const absl::StatusOr<HeapMoment> at =
         FindHeapMoment(run->at(), ReadingOf(run->file()));
@@ -91,6 +94,7 @@ class LiveBlocks {
   std::vector<LiveBlock> all_;
 };
 
+// Refers to the block, and to what the columns need of its source.
 struct BlockRow {
   const LiveBlock& block;
   const HeapSource::Key& key;
@@ -100,7 +104,7 @@ struct BlockRow {
   SourceLocation Innermost() const {
     return key.stack == 0 ? SourceLocation() : index.ResolveStack(key.stack);
   }
-  // Nothing, where no line is yours.
+  // Unknown if no frame is the user's own.
   SourceLocation Own() const {
     const uint32_t own = OwnStackOf(index, OriginOf(key));
     return own == 0 ? SourceLocation() : index.ResolveStack(own);
@@ -143,6 +147,8 @@ constexpr ColumnOf<BlockRow> kColumns[] = {
                   : RelationValue(row.index.MappingName(row.key.code));
      }}};
 
+// Reads the run when rows are first asked for, and keeps them for later
+// queries.
 class Blocks final : public NumberedRelation<BlockRow> {
  public:
   explicit Blocks(RelationRun* run)

@@ -4,6 +4,7 @@
 namespace pymemrun {
 namespace {
 
+// Each logged event is a row, in the order of the file.
 class CallCursor final : public EventCursor<Row> {
  public:
   using EventCursor::EventCursor;

@@ -14,7 +14,8 @@ struct DefinitionRow {
   const RunIndex& index() const { return run.index(); }
 };
 
-// Definitions whose ids count from 1 to that of the last one.
+// Definitions whose ids count from 1 to that of the last one. The run's index
+// has them all, so they are found without reading the file again.
 class Definitions final : public NumberedRelation<DefinitionRow> {
  public:
   using LastId = uint64_t (*)(const RunIndex&);
@@ -127,7 +128,8 @@ constexpr ColumnOf<TaskRow> kTaskColumns[] = {
     {"stack", kInteger, "an id of stacks",
      [](const TaskRow& row) { return IntegerOrNot(row.of.stack()); }}};
 
-// A task has one for each of its names.
+// A task has a row for each of its names, so its number may occur more than
+// once.
 class TaskDefinitions final : public NumberedRelation<TaskRow> {
  public:
   explicit TaskDefinitions(const RelationRun* run)

@@ -14,7 +14,8 @@ struct Sum {
   int64_t events = 0, drss_bytes = 0, grown_bytes = 0;
 };
 
-// One reading of all rows.
+// Sums up all rows in one reading. SQL over `events` would pass each of
+// millions of rows through SQLite.
 class SumReader final : public RecordVisitor {
  public:
   HeapUse heap_use() const override { return HeapUse::kNone; }
@@ -69,6 +70,7 @@ constexpr ColumnOf<SumRow> kColumns[] = {
     {"grown_bytes", kBytes, "the sum of their drss_bytes above 0",
      [](const SumRow& row) { return RelationValue(row.of.grown_bytes); }}};
 
+// Rows are in the order in which their place and thread occur first.
 class EventSums final : public NumberedRelation<SumRow> {
  public:
   explicit EventSums(const RelationRun* run)

@@ -5,6 +5,8 @@
 namespace pymemrun {
 namespace {
 
+// Events as they are in the file. The relations gil_threads and gil_waits have
+// them put together.
 class GilCursor final : public EventCursor<GilEvent> {
  public:
   using EventCursor::EventCursor;

@@ -11,6 +11,8 @@ struct WeighedEvent {
   double weight;  // of an allocation
 };
 
+// An event has no weight of its own: that depends on the rates in force when it
+// was recorded, which precede it in the file.
 class HeapEventCursor final : public EventCursor<WeighedEvent> {
  public:
   using EventCursor::EventCursor;

@@ -5,6 +5,8 @@
 namespace pymemrun {
 namespace {
 
+// Events as they are in the file. The relation pages has who owns what at a
+// moment.
 class PageCursor final : public EventCursor<PageEntry> {
  public:
   using EventCursor::EventCursor;

@@ -74,9 +74,10 @@ constexpr ColumnOf<PageRow> kColumns[] = {
        return MappingOf(row, row.of.owner->code_mapping);
      }}};
 
-// By address. Then what was there before tracing and no scan has listed yet,
-// and what has no owner, which may be below 0. The pages of a row are kept in
-// one part however many they are, and the model is let go once it was read.
+// By address. Then come two rows without an address: what was there before
+// tracing and no scan has listed yet, and what has no owner. The latter may be
+// negative. Adjacent pages are one row, however many they are. The model is
+// freed once it was read.
 class Pages final : public NumberedRelation<PageRow> {
  public:
   explicit Pages(RelationRun* run)
@@ -116,11 +117,12 @@ absl::Status Pages::Read() {
   return absl::OkStatus();
 }
 
+// Runs of the model that differ only in their time are joined here.
 void Pages::Take(const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
   const auto page_bytes = static_cast<int64_t>(model.page_bytes());
   owners_ = model.owners();
-  owners_.push_back({.by_scan = true});  // nobody saw who brought it
+  owners_.push_back({.by_scan = true});  // it is unknown who brought it
   uint64_t end = 0;                      // of the last part
   ForEachMapped(replay, [&](const PageMap::Range& range, uint32_t owner,
                             uint32_t mapping) {

@@ -49,6 +49,8 @@ constexpr ColumnOf<PlaceRow> kColumns[] = {
     {"thread", kText, "the thread that accounts for nearly all of it",
      [](const PlaceRow& row) { return TextOrNot(row.of.thread); }}};
 
+// The rows are those of the command `report`, at both of its moments: first
+// those of the peak.
 class Places final : public NumberedRelation<PlaceRow> {
  public:
   explicit Places(RelationRun* run)

@@ -6,6 +6,7 @@
 namespace pymemrun {
 namespace {
 
+// Bounds memory: further tasks have no row, and no name.
 constexpr size_t kMostTasks = size_t{1} << 20;
 
 absl::StatusOr<RunAt> Find(const RelationRun& run) {
@@ -36,11 +37,13 @@ absl::Status RelationRun::NoMoment(const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat("--at: ", status.message()));
 }
 
+// Several relations share the moment: finding it may take several readings.
 const absl::StatusOr<RunAt>& RelationRun::FindAt() {
   if (!found_.has_value()) found_ = Find(*this);
   return *found_;
 }
 
+// The last names are indexed by the task's number, so that is bounded, too.
 void RelationRun::OnTask(const TaskDef& task) {
   if (tasks_.size() >= kMostTasks || task.task() > kMostTasks) return;
   tasks_.push_back(task);

@@ -26,6 +26,8 @@ struct ReportSpec {
   bool of_moment = false;
 };
 
+// Makes the report's table when rows are first asked for, and keeps it: reports
+// read the whole run.
 class ReportRelation final : public Relation {
  public:
   ReportRelation(const ReportSpec& spec, RelationRun* run)
@@ -66,6 +68,8 @@ class ReportRelation final : public Relation {
     size_t next_ = 0;
   };
 
+  // Columns are matched by name, so a report may have more of them, or another
+  // order.
   void Read() {
     table_ = spec_.read(run_);
     if (!table_->ok()) return;
@@ -85,6 +89,8 @@ class ReportRelation final : public Relation {
   std::vector<size_t> at_;  // by column of the relation: that of the table
 };
 
+// Each of these functions makes the table of one report, without limit and
+// filter, in the form for machines.
 template <GilRows rows>
 absl::StatusOr<Table> ReadGil(RelationRun* run) {
   GilReplay replay;

@@ -2,6 +2,7 @@
 
 namespace pymemrun {
 
+// The list of tables has this order.
 Relations RunRelations(RelationRun* run) {
   Relations relations;
   relations.push_back(PlacesRelation(run));

@@ -6,6 +6,8 @@
 namespace pymemrun {
 namespace {
 
+// A step is a row at its end. Steps of nested tasks precede the step around
+// them.
 class StepCursor final : public EventCursor<TaskEvent> {
  public:
   using EventCursor::EventCursor;

@@ -11,6 +11,8 @@ struct StateChange {
   std::string other;  // the event's own is not there for long
 };
 
+// Changes as they are in the file. The relation state_sums has the time in each
+// state.
 class StateCursor final : public EventCursor<StateChange> {
  public:
   using EventCursor::EventCursor;

@@ -76,7 +76,7 @@ const PageRun* Faulted(const PageRun& run, uint64_t page,
 }  // namespace
 
 // The kernel maps file pages around a fault without further faults
-// (do_fault_around() in its mm/memory.c). An entry without a stack reports
+// (do_fault_around() in mm/memory.c of Linux). An entry without a stack reports
 // them.
 std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
                                            const ResidentModel& model,

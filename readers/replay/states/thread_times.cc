@@ -169,7 +169,7 @@ uint64_t LateWakes::Share(std::vector<uint64_t>* sleeps, int64_t* left_ns) {
 }
 
 // Puts the steps, holds and waits of one thread together. Each list is passed
-// over once or twice: linear time.
+// over once or twice: linear time apart from sorting.
 class SpanWalk {
  public:
   SpanWalk(const ThreadSteps& steps, uint64_t end_ns,

@@ -34,6 +34,7 @@ Table WithRun(Table table, const std::string& run) {
   return table;
 }
 
+// Lines end as in RFC 4180, the standard of CSV.
 void PrintCsv(const Table& table, bool is_first, OutputBuffer* output) {
   std::string line;
   for (const auto& heading : table.headings) {
@@ -71,7 +72,8 @@ void PrintJson(const Table& table, size_t before, OutputBuffer* output) {
 
 }  // namespace
 
-// From the right, so that indexes of columns still to come stay valid.
+// From the right, so that indexes of columns still to come stay valid. The
+// first column stays.
 void DropEmptyColumns(Table* table) {
   for (size_t i = table->headings.size(); i-- > 1;) {
     const bool is_known = std::any_of(

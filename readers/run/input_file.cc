@@ -42,6 +42,7 @@ void WaitUntilWritten(int fd, absl::string_view shown_name) {
         .IgnoreError();
     return true;
   });
+  // Returns to the start of the line, and erases it (ECMA-48, EL).
   if (shown) terminal.Append("\r\x1b[K").IgnoreError();
   waited_ns += absl::ToInt64Nanoseconds(waited);
 }
@@ -92,6 +93,7 @@ Progress::~Progress() {
   if (shown_percent_.load() >= 0) show_("\r\x1b[K");
 }
 
+// Several threads may call this: the one that raises the percentage prints it.
 void Progress::Add(uint64_t bytes) {
   if (total_bytes_ == 0) return;
   const uint64_t done = done_bytes_.fetch_add(bytes) + bytes;

@@ -44,7 +44,7 @@ using Block = HeapModel::Block;
 constexpr uint64_t kLeastFurther = 8;
 // The most bytes of an object from before tracing that are certainly at its
 // address. CPython's pools hold blocks up to this size (SMALL_REQUEST_THRESHOLD
-// in its obmalloc.c).
+// in its pycore_obmalloc.h).
 constexpr uint64_t kMostInline = 512;
 
 // Divides all blocks into those of the freed objects and the others.

@@ -75,6 +75,8 @@ class TreeBuilder {
     sum->retained_bytes += item.retained_bytes;
     sum->objects += item.objects;
   }
+  // Largest first. Node and type make the order the same each time, as sums
+  // come from a hash table.
   void Sort(size_t begin) {
     const auto key = [](const RetainedItem& item) {
       return std::tuple(~item.retained_bytes, item.node, item.type);

@@ -13,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+// Shell patterns, see fnmatch(3). A backslash stands for itself.
 bool MatchesPattern(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
 }
@@ -55,6 +56,7 @@ bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
       {"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
       {"<=", Operator::kAtMost}, {"=", Operator::kIs},
       {">", Operator::kAbove},   {"<", Operator::kBelow}};
+  // No field's name is the beginning of another one.
   for (const auto& [field_word, field] : kFields) {
     if (!absl::ConsumePrefix(rest, field_word)) continue;
     for (const auto& [word, op] : kOperators) {

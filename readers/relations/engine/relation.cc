@@ -108,6 +108,7 @@ class JoinedRelation final : public Relation {
 
 }  // namespace
 
+// SQL and Arrow have no unsigned integers here: all become int64_t.
 RelationValue ValueOf(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* of = std::get_if<double>(&cell)) return *of;
@@ -141,6 +142,8 @@ absl::string_view UnitName(Unit unit) {
   return "?";
 }
 
+// Each run gives the same relations in the same order: those of one place are
+// joined.
 Relations JoinRuns(std::vector<std::pair<std::string, Relations>> runs) {
   Relations joined;
   for (size_t i = 0; i < runs[0].second.size(); ++i) {

@@ -99,11 +99,13 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
      [](const SampleRow& row) { return IntegerOrNot(row.of.minor_faults()); }},
     {"major_faults", kInteger, "page faults that waited for a disk",
      [](const SampleRow& row) {
-       // It may well be none.
+       // A process may have no major faults, but has minor ones: without them,
+       // faults were not read.
        return row.of.minor_faults() == 0 ? RelationValue()
                                          : IntegerOf(row.of.major_faults());
      }},
     {"descriptors", kInteger, "open files", [](const SampleRow& row) {
+       // The file has 1 + their number, see trace.proto.
        return row.of.descriptors() == 0 ? RelationValue()
                                         : IntegerOf(row.of.descriptors() - 1);
      }}};

@@ -51,8 +51,8 @@ void CallReplay::OnDamage(const StreamReader::Damage& damage) {
   pairing_.Forget();
 }
 
-// Rows are in the order of events, not quite of times: the last time is the
-// largest one.
+// Rows are in the order of events, not quite of times: the latest time that
+// ends a batch counts.
 bool CallReplay::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::optional<EndedCall> call = pairing_.Add(rows[i], index());
@@ -101,6 +101,7 @@ std::string CallReplay::WhyNone() const {
                       kHowTo, ", or with --min-drss 0 for all calls");
 }
 
+// Where calls are found by pairing rows, none is missing for its size.
 std::string CallReplay::Missing() const {
   std::string missing;
   if (!pairing_.pairs_rows()) {

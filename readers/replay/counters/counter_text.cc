@@ -61,6 +61,7 @@ std::string ValueText(const CounterSeries& series, double value) {
   }
 }
 
+// VmHWM is the kernel's own maximum, so it shows peaks between two samples.
 std::string MemoryText(const CounterReplay& replay) {
   const CounterSeries& rss = replay.Of(CounterReplay::kRss);
   if (rss.empty()) return "";
@@ -80,6 +81,8 @@ std::string MemoryText(const CounterReplay& replay) {
   return absl::StrCat(text, ".");
 }
 
+// CPU times count from the start of the process: only their growth belongs to
+// the samples.
 std::string CpuText(const CounterReplay& replay) {
   const CounterSeries& user = replay.Of(CounterReplay::kUserCpu);
   const CounterSeries& system = replay.Of(CounterReplay::kSystemCpu);
@@ -210,6 +213,7 @@ double Seconds(uint64_t time_us) { return static_cast<double>(time_us) * 1e-6; }
 
 }  // namespace
 
+// All values in full, one counter after the other.
 Table CounterRows(const std::vector<const CounterSeries*>& series) {
   Table table;
   table.headings = {{"clock_s", "time"},

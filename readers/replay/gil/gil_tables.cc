@@ -141,6 +141,7 @@ Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
   return columns.Make(pairs, limit);
 }
 
+// The replay keeps only the longest waits, in this order.
 Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                TableFormat format) {
   std::vector<GilWait> waits;
@@ -216,7 +217,8 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   return maker.Take();
 }
 
-// GIL numbers start at 1. The main interpreter's number is 0, as in CPython.
+// In the replay GIL numbers start at 1. The main interpreter's number is 0, as
+// in CPython.
 Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
   const auto total = [&replay](const GilTimes& gil) {
     return std::max(gil.held_ns,

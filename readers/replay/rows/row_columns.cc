@@ -107,6 +107,7 @@ std::vector<Column> MachineColumns(ExtraRecords extra) {
   return columns;
 }
 
+// Fewer columns than for machines, in the order in which people read a line.
 std::vector<Column> TextColumns(bool with_context, bool with_pid,
                                 ExtraRecords extra) {
   std::vector<Column> columns;

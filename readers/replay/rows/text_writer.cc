@@ -75,6 +75,8 @@ struct TextStyle {
     }
   }
 
+  // Functions that return `char*` write in place, at a fixed width: they are
+  // called for each row.
   char* Event(uint64_t number, char* out) const {
     return WriteLeft(12, out,
                      [=](char* at) { return WriteDecimal(number, at); });

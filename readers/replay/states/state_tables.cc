@@ -95,6 +95,7 @@ std::string OthersText(const StateReplay& replay,
                        const std::vector<uint64_t>& ns) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 1; i < ns.size(); ++i) {
+    // Less than 10 ms would be printed as 0.00 s or 0.01 s.
     if (ns[i] >= 10000000) order.push_back({ns[i], i});
   }
   std::sort(order.rbegin(), order.rend());
@@ -110,6 +111,8 @@ std::string OthersText(const StateReplay& replay,
 
 }  // namespace
 
+// The threads that used most CPU time come first. States 0 and 1 are those on a
+// CPU, with and without the GIL.
 std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
                                      ThreadFilter* keep) {
   std::vector<std::pair<uint64_t, uint32_t>> order;

@@ -47,6 +47,7 @@ std::string DescribeCommand(const Header& header) {
   return text.empty() ? "not recorded" : text;
 }
 
+// Of sys.version only the number is shown, which ends at the first blank.
 std::string DescribeStart(const Header& header) {
   const absl::Time start =
       absl::FromUnixNanos(static_cast<int64_t>(header.start_realtime_ns()));
@@ -140,6 +141,8 @@ std::string DescribeRss(const RunFacts& facts) {
   return text;
 }
 
+// An event that filters left out has no row, but its RSS counts: it may be the
+// highest.
 std::string DescribeHighest(const RunFacts& facts) {
   if (!facts.highest.has_value()) return "no rows";
   const Row& highest = *facts.highest;
@@ -177,6 +180,8 @@ std::string DescribeHwm(const RunFacts& facts, const RunPeak& peak) {
   return text;
 }
 
+// RssSourceText() takes a footer. The changes that were read replace that of
+// the file, which may have none.
 std::string DescribeSource(const RunFacts& facts) {
   constexpr size_t kMostReasonBytes = 480;
   Footer footer;
@@ -323,6 +328,7 @@ std::string DescribeDumps(const RunFacts& facts) {
 
 }  // namespace
 
+// All five kinds are no filter.
 std::string KindNames(const Filters& filters) {
   const int kinds = filters.kinds_size();
   if (kinds == 0 || kinds == 5) return "";

@@ -50,6 +50,7 @@ void AddProcess(const RunFacts& facts, Values* values) {
        {"duration_s", Seconds(facts.DurationUs())}});
 }
 
+// The footer has one number, which is a status or a signal.
 void AddEnd(const RunFacts& facts, Values* values) {
   const std::string end = facts.footer.has_value()
                               ? std::string(EndName(facts.footer->end()))
@@ -60,6 +61,7 @@ void AddEnd(const RunFacts& facts, Values* values) {
                                  {"signal", If(end == "signal", status)}});
 }
 
+// A row without a site was lost: only its sizes are known.
 void AddHighest(const RunFacts& facts, Values* values) {
   const bool known = facts.highest.has_value();
   const Row row = facts.highest.value_or(Row());
@@ -78,6 +80,7 @@ void AddHighest(const RunFacts& facts, Values* values) {
        {"highest_rss_thread", If(placed, thread)}});
 }
 
+// VmHWM may have been read before the peak, as in DescribeHwm().
 void AddMemory(const RunFacts& facts, const RunPeak& run_peak, Values* values) {
   const uint64_t hwm_bytes = facts.HwmBytes();
   const bool has_peak = facts.HasPeak();

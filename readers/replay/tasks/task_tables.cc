@@ -27,7 +27,7 @@ Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
   return coroutine.empty() ? std::string("?") : coroutine;
 }
 
-// Where the task is at the end.
+// Where the task is at the end. How it ended says more than that it is done.
 std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   const TaskReplay::Task& task = row.of;
   if (task.sums.raised > 0) return "raised";
@@ -44,6 +44,7 @@ TableColumns<TaskRow> MainColumns(const TaskReplay& replay, TaskRows by,
                                   const TaskColumns& shown,
                                   TableFormat format) {
   const bool is_task = by == TaskRows::kTasks;
+  // In a row of one task these are 0 or 1: text leaves them out.
   const bool counts = !is_task || format != TableFormat::kText;
   const bool with_errors = shown.heap && replay.is_estimate();
   const TableColumns<TaskRow> columns = {

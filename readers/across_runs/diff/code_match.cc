@@ -19,6 +19,8 @@ struct Group {
 };
 using Name = std::pair<absl::string_view, absl::string_view>;
 
+// By size, then by text, so that the choice does not depend on the order of
+// stacks.
 bool IsShorter(absl::string_view a, absl::string_view b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
@@ -69,6 +71,8 @@ class Matcher {
         settled_after_(after.size()) {}
 
   std::vector<CodeMatch> Take() {
+    // Items of `before` are grouped under the name that their file has in
+    // `after`.
     const auto files = MatchFiles(FilesOf(before_), FilesOf(after_));
     absl::flat_hash_map<Name, Group> functions;
     MatchUnchanged(files);
@@ -104,6 +108,8 @@ class Matcher {
     for (uint32_t i = 0; i < after_.size(); ++i) {
       lines[{after_[i].file, after_[i].line}] = i;
     }
+    // Items are sorted by file, and all of a file have its stamp. REQUIRES:
+    // `after` has the file.
     const auto stamp_of = [this](absl::string_view file) {
       const auto found =
           std::lower_bound(after_.begin(), after_.end(), file,
@@ -115,6 +121,7 @@ class Matcher {
     for (uint32_t i = 0; i < before_.size(); ++i) {
       const CodeItem& item = before_[i];
       const auto file = files.find(item.file);
+      // Without a time of the last change nothing is known about the file.
       if (item.stamp.second == 0 || file == files.end() ||
           stamp_of(file->second) != item.stamp) {
         continue;
@@ -185,6 +192,8 @@ class Matcher {
       const size_t count = std::min(same.before.size(), same.after.size());
       for (size_t i = 0; i < count; ++i) Match(same.before[i], same.after[i]);
     }
+    // What has no equal text: by distance if a text is unknown, then by
+    // distance although both texts differ.
     Group left = *group;
     KeepLeft(&left);
     MatchOffsets(&left, [](const CodeItem& a, const CodeItem& b) {
@@ -261,6 +270,7 @@ class Matcher {
 
 }  // namespace
 
+// Source lines are looked up after duplicates are gone: once for each line.
 std::vector<CodeItem> LinesOf(const RunIndex& index) {
   std::vector<CodeItem> items;
   ForEachPlace(index, [&](const SourceLocation& where) {
@@ -278,6 +288,8 @@ std::vector<CodeItem> LinesOf(const RunIndex& index) {
   return items;
 }
 
+// Functions have no hash and no offset. So MatchOffsets() pairs those with the
+// same file and qualified name.
 std::vector<CodeItem> FunctionsOf(const RunIndex& index) {
   std::vector<CodeItem> items;
   ForEachPlace(index, [&](const SourceLocation& where) {

@@ -75,6 +75,7 @@ std::string MarkOf(const MatchedPlace& place) {
                          : "";
 }
 
+// Whether live bytes of a run are estimates.
 bool HasErrors(const RunSide& before, const RunSide& after) {
   return before.total(Total::kHeap).variance > 0 ||
          after.total(Total::kHeap).variance > 0;
@@ -91,6 +92,8 @@ class DiffPrinter {
         match_(options.by, &before.facts().index(), &after.facts().index()),
         output_(*output) {}
 
+  // Tries the view on an empty table: a wrong column is found before any
+  // output.
   absl::Status CanShow() const {
     Table none = PlaceColumns(Holding::kHeap).Make({});
     return options_.view.Apply(0, /*folds=*/false, &none);

@@ -44,6 +44,7 @@ bool ParseTime(absl::string_view text, double* us) {
   return true;
 }
 
+// A digit comes first: a limit below 0, "inf" and "nan" are refused.
 bool ParsePercent(absl::string_view text, double* percent) {
   return absl::ConsumeSuffix(&text, "%") && !text.empty() &&
          absl::ascii_isdigit(text.front()) &&
@@ -65,6 +66,7 @@ std::string PercentText(double part, double whole) {
 double Excess(const Limit& limit, const Figure& before, const Figure& after) {
   const Change change = ChangeOf(before, after);
   if (!limit.is_change) {
+    // Only NEW's value is judged, so only its error counts.
     return after.value - Change::kErrors * std::sqrt(after.variance) -
            limit.most;
   }
@@ -96,6 +98,8 @@ std::string BreachText(const Limit& limit, const Figure& before,
 
 }  // namespace
 
+// NAME > [+] NUMBER UNIT. A "+" makes it a limit for the change; only a change
+// may be in percent.
 absl::StatusOr<Limit> ParseLimit(absl::string_view text) {
   const size_t sign = text.find('>');
   if (sign == absl::string_view::npos) {
@@ -120,6 +124,8 @@ absl::StatusOr<Limit> ParseLimit(absl::string_view text) {
                                               : "+5%, +1MiB or a size");
 }
 
+// A breach counts even if the runs are unlike. A pass does not: NEW may have
+// stopped early, or lost what it held.
 Verdict Judge(const std::vector<Limit>& limits, const RunSide& before,
               const RunSide& after) {
   Verdict verdict;

@@ -15,6 +15,7 @@ bool HasFiles(GroupBy by) {
          by == GroupBy::kMapping;
 }
 
+// Functions are sorted by file, so duplicates are adjacent.
 std::vector<absl::string_view> FilesOf(const RunIndex& index) {
   std::vector<absl::string_view> files;
   for (const CodeItem& item : FunctionsOf(index)) {
@@ -27,6 +28,7 @@ std::vector<absl::string_view> FilesOf(const RunIndex& index) {
   return files;
 }
 
+// Other kinds of places have no items: NumberOfName() numbers all of them.
 std::vector<CodeItem> ItemsOf(GroupBy by, const RunIndex& index) {
   if (!HasLines(by)) return {};
   return by == GroupBy::kFunction ? FunctionsOf(index) : LinesOf(index);
@@ -103,6 +105,8 @@ uint32_t PlaceMatch::NumberOf(const Place& place, Side& side) {
                                   : NumberOfName(place, side.is_after);
 }
 
+// Numbers items as they are asked for, so only places that hold something get
+// one. Entries of `numbers` are one higher, as 0 means: not numbered yet.
 uint32_t PlaceMatch::NumberOfItem(uint32_t item, Side& side) {
   uint32_t& known = side.numbers[item];
   if (known != 0) return known - 1;
@@ -143,6 +147,7 @@ uint32_t PlaceMatch::NumberOfName(const Place& place, bool is_after) {
 
 namespace {
 
+// Longer common suffixes say no more; it also bounds the passes over all files.
 constexpr int kMostNames = 16;
 
 using Files = std::vector<absl::string_view>;

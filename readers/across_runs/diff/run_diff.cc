@@ -23,6 +23,7 @@ class MergedTree {
  public:
   explicit MergedTree(PlaceMatch* match) : match_(*match) {}
 
+  // Callers precede what they call, so `ids` already has each node's parent.
   void Add(const std::vector<HeldNode>& nodes, bool is_before) {
     std::vector<uint32_t> ids = {0};
     for (size_t i = 1; i < nodes.size(); ++i) {
@@ -75,6 +76,8 @@ class MergedTree {
     Change self, sum;
     bool is_kept = false;
   };
+  // The node of this place below `parent`, added if it is new. So frames that
+  // match become one node, even if their lines have moved.
   uint32_t Child(uint32_t parent, uint32_t place) {
     const auto [found, is_new] = children_.try_emplace(
         {parent, place}, static_cast<uint32_t>(nodes_.size()));
@@ -129,6 +132,7 @@ HeapRows RowsOf(GroupBy by, const HeapMoments& replay) {
 
 double Change::Error() const { return std::sqrt(std::fmax(variance, 0)); }
 
+// Half a byte: exact figures that are equal must not differ by rounding.
 bool Change::IsBeyond(double errors) const {
   return std::fabs(bytes()) >= std::fmax(errors * Error(), 0.5);
 }
@@ -137,6 +141,7 @@ bool Change::IsBeyond(double errors) const {
 // sqrt(2)) is the chance to exceed x standard errors in either direction.
 double ErrorsBeyondChance(size_t places) {
   constexpr double kChance = 0.0005, kStep = 0.1;
+  // Some 50 steps at most: erfc() falls faster than any number of places grows.
   double errors = Change::kErrors;
   while (static_cast<double>(places) * std::erfc(errors / std::sqrt(2)) >
          kChance) {

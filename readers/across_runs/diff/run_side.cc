@@ -15,8 +15,9 @@
 namespace pymemrun {
 namespace {
 
-// The kernel maps pages of a file around a fault, as far as they are in memory.
-// That differs from run to run: by half a piece for each.
+// Around a fault the kernel maps up to 16 pages of a file that are in the page
+// cache (do_fault_around() in mm/memory.c). That differs from run to run: by
+// half a piece of 64 KiB, each independent of the others.
 double VarianceOfFile(double bytes) {
   constexpr double kPieceBytes = 64 << 10;
   if (bytes <= 0) return 0;
@@ -57,6 +58,7 @@ std::unique_ptr<RunSide> RunSide::Read(RereadFile* file,
   return nullptr;
 }
 
+// Each part needs a reading of its own, as it needs to know the moment before.
 bool RunSide::ReadMoment(RereadFile* file, const Console& console, int* code) {
   const auto moments = RunMoments::Of(ReadingOf(file));
   if (moments == nullptr || !file->ReadAgain(&facts_)) return false;
@@ -76,6 +78,7 @@ bool RunSide::ReadMoment(RereadFile* file, const Console& console, int* code) {
     }
   }
   if (facts_.HasHeap() && !ReadHeap(file, of_heap)) return false;
+  // Only live blocks have call trees to compare.
   if (options_.stacks) return true;
   if (options_.by != GroupBy::kAllocator && moments->has_page_events() &&
       !ReadResident(file, *moments, at)) {
@@ -91,6 +94,7 @@ void RunSide::Set(Total which, double value, double variance) {
   totals_[static_cast<size_t>(which)] = {true, value, variance};
 }
 
+// Names are copied: the replays that own them end before this object does.
 void RunSide::Add(Holding which, const Place& place, double bytes,
                   double variance) {
   places_[static_cast<size_t>(which)].push_back(
@@ -99,6 +103,7 @@ void RunSide::Add(Holding which, const Place& place, double bytes,
        variance});
 }
 
+// The kernel's own maximum (VmHWM) may exceed all RSS that was seen.
 void RunSide::AddTotals() {
   const uint64_t peak_bytes = std::max(facts_.SeenBytes(), facts_.HwmBytes());
   if (peak_bytes > 0) Set(Total::kPeak, static_cast<double>(peak_bytes));
@@ -111,6 +116,8 @@ void RunSide::AddTotals() {
   Set(Total::kCpu, static_cast<double>(facts_.user_us + facts_.system_us));
 }
 
+// Three readings: the end of the program's code, the peak, and the heap then.
+// With a given moment, places are those of a fourth.
 bool RunSide::ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at) {
   HeapExitFinder finder;
   if (!file->Read(&finder)) return false;
@@ -152,6 +159,7 @@ void RunSide::KeepStacks(const PlaceTree& tree) {
                        {names_.Keep(node.place.file), node.place.line,
                         names_.Keep(node.place.function)},
                        node.self_bytes,
+                       // The tree counts variances here, see of_variances.
                        node.self_count});
   }
 }
@@ -176,6 +184,7 @@ bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
   return true;
 }
 
+// Events of calls know neither the allocator nor the module of growth.
 void RunSide::AddGrowth(const ThreadReplay* caused) {
   const GroupBy by = options_.by;
   if (by == GroupBy::kAllocator || by == GroupBy::kModule) return;

@@ -7,6 +7,7 @@
 namespace pymemrun {
 namespace {
 
+// How the ends differ. Two runs that failed alike can be compared.
 std::string Ends(const RunSide& before, const RunSide& after) {
   if (!after.facts().footer.has_value()) return "NEW has no end";
   if (!before.facts().footer.has_value()) return "OLD has no end";
@@ -28,6 +29,7 @@ std::string WhyUnlike(const RunSide& before, const RunSide& after,
                       Total total) {
   const std::string ends = Ends(before, after);
   if (!ends.empty()) return ends;
+  // Other totals come from the kernel's counters, which no lost event changes.
   if (total != Total::kHeap && total != Total::kHeapEnd) return "";
   const std::string lost = LostText("NEW", after);
   return lost.empty() ? LostText("OLD", before) : lost;
@@ -46,6 +48,7 @@ std::vector<std::string> UnlikeRuns(const RunSide& before,
       notes.push_back(absl::StrCat(lost, ": its live bytes are wrong."));
     }
   }
+  // The texts list the kinds of events that places come from.
   const auto recorded = [](const RunSide& run) {
     return RecordedText(run.facts(), run.facts().HasPages());
   };

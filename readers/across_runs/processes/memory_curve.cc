@@ -5,6 +5,7 @@
 namespace pymemrun {
 namespace {
 
+// The first part is start-up; the other four show three rises.
 constexpr int kParts = 5;
 // Growth has to rise in three steps, each at least this part of the whole.
 // Imports grow only at first.
@@ -141,6 +142,8 @@ uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
     const uint64_t to = i + 1 < steps.size() ? steps[i + 1].time_us : end_us;
     if (from >= end_us || to <= begin_us) continue;
     // It must last through all parts that it touches.
+    // Rounding leaves up to four microseconds behind the last part, which count
+    // for none.
     const uint64_t part_us = (end_us - begin_us) / kParts;
     const uint64_t first = (from - begin_us) / part_us;
     const uint64_t last = (std::min(to, end_us) - begin_us - 1) / part_us;

@@ -112,6 +112,7 @@ uint64_t ProcessFamily::EndUs() const {
   return end_us;
 }
 
+// One pass over all changes keeps the sum of what every process has now.
 FamilyPeak ProcessFamily::Peak() const {
   FamilyPeak peak;
   const std::vector<Change> changes = Changes();
@@ -158,6 +159,9 @@ std::vector<ProcessFamily::Change> ProcessFamily::Changes() const {
   return changes;
 }
 
+// Members are in depth-first order: a tree is one piece of the vector.
+// Processes without a known parent are trees of their own. They belong to a
+// root's family if they started while it ran.
 void ProcessFamily::KeepTreeOf(const std::string& file) {
   const auto first = std::find_if(
       members_.begin(), members_.end(),

@@ -154,6 +154,7 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer) {
 
 namespace {
 
+// Shares of the imports' highest bytes at which the time of growth may start.
 constexpr double kLoadedShares[] = {0.5, 0.9};
 // Growth in a smaller part of the time proves nothing.
 constexpr size_t kLeastTimeParts = 4;
@@ -174,6 +175,7 @@ size_t LoadedAt(const PlaceCurves& curves, double share) {
          bytes.begin();
 }
 
+// The same form as RSS has. A curve leaves out zeros at its end.
 std::vector<MemoryStep> StepsOf(const std::vector<double>& bytes,
                                 const EvenSteps& steps) {
   std::vector<MemoryStep> found;

@@ -38,6 +38,7 @@ std::vector<bool> Shown(const ProcessFamily& family, uint64_t limit) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < family.members().size(); ++i) {
     const ProcessRun& run = family.members()[i].run;
+    // The complement sorts the largest first, and equal ones in their order.
     order.emplace_back(~std::max(run.pss_peak_bytes, run.peak_bytes), i);
   }
   std::sort(order.begin(), order.end());
@@ -50,6 +51,8 @@ std::vector<bool> Shown(const ProcessFamily& family, uint64_t limit) {
 
 // For people: pid and program, indented by the depth in the tree.
 std::string NameOf(const FamilyMember& member) {
+  // A chain of forks, each in the one before, must not push names off the
+  // screen.
   constexpr size_t kMostDepth = 8;
   return absl::StrCat(std::string(2 * std::min(member.depth, kMostDepth), ' '),
                       member.run.pid, " ", member.run.program);
@@ -98,6 +101,7 @@ MemberColumns AllColumns(const ProcessFamily& family) {
   return columns;
 }
 
+// Columns that say the same in each row, or are long, are for machines only.
 MemberColumns ColumnsForPeople(const std::vector<MemberRow>& rows) {
   const bool knows_pss =
       std::any_of(rows.begin(), rows.end(),

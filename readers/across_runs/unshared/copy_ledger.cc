@@ -9,9 +9,10 @@
 namespace pymemrun {
 namespace {
 
-// The only owner: the parent.
+// The only owner in `shared_`: the parent. A page that is not in the map is the
+// process's own, or not resident.
 constexpr uint32_t kParent = 1;
-// Bounds what a file's header says.
+// Bounds what a file's header says: the pages in a group, one of them recorded.
 constexpr uint32_t kMaxGroup = 1u << 20;
 void Nothing(const PageMap::Run&) {}
 
@@ -25,6 +26,8 @@ void CopiedPages::Add(const CopiedPages& other) {
   inference_variance += other.inference_variance;
 }
 
+// A damaged header must give neither a page size of 0 nor one that overflows
+// sums.
 void CopyLedger::OnHeader(const Header& header) {
   header_ = header;
   page_bytes_ = std::clamp<uint64_t>(header.page_bytes(), 4096, 65536);
@@ -36,7 +39,8 @@ bool CopyLedger::OnPages(const PageEntry* entries, size_t count) {
   return true;
 }
 
-// Those that find no room are one.
+// Numbers each pair of stack and cause, in `copied_`. When that is full, all
+// other pairs share the two entries without a stack.
 uint32_t CopyLedger::NumberOf(const Copier& copier) {
   const bool has_room = copied_.size() < kMaxCopies;
   const Copier known =
@@ -47,6 +51,8 @@ uint32_t CopyLedger::NumberOf(const Copier& copier) {
   return number->second;
 }
 
+// Only the first write to a page that is still the parent's counts. Later
+// faults on it find no owner in `shared_`.
 void CopyLedger::Take(const PageEntry& entry) {
   const uint64_t end = entry.page + entry.pages;
   Copy copy = {entry.page, entry.pages,  entry.time_us,
@@ -54,6 +60,8 @@ void CopyLedger::Take(const PageEntry& entry) {
   switch (entry.action) {
     case PAGE_CAME:
       copy.copier = NumberOf({entry.stack, entry.collecting});
+      // Every known page ends a gap of inferred ones, even if it does not count
+      // below.
       if (infers() && !entry.inferred) {
         inference_.AddKnown(entry.thread, copy.copier);
       }
@@ -66,6 +74,7 @@ void CopyLedger::Take(const PageEntry& entry) {
         inference_.AddInferred(entry.thread, copy.copier, copy.copier,
                                entry.weight);
       }
+      // Whether the parent had this page is not known yet.
       if (!knows_parent_) return early_.push_back(copy);
       Remove(entry.page, 1);
       return Count(copy);
@@ -110,6 +119,9 @@ void CopyLedger::OnResidency(const ResidencyView& seen) {
     parent_pages_ += range.pages;
   }
   // The first event of each page, by page.
+  // Early pages that the first Residency lists may be copies or new. They leave
+  // `shared_`, so that no later fault counts them. Pages that it does not list
+  // have left already.
   std::stable_sort(
       early_.begin(), early_.end(),
       [](const Copy& a, const Copy& b) { return a.page < b.page; });
@@ -124,6 +136,8 @@ void CopyLedger::OnResidency(const ResidencyView& seen) {
   for (const Copy& copy : early_) Remove(copy.page, 1);
 }
 
+// OnResidency() counted each early page among the parent's. One that the parent
+// did not have was new.
 void CopyLedger::SettleEarly(
     absl::FunctionRef<bool(uint64_t page)> was_parents) {
   for (const Copy& copy : early_) {
@@ -136,6 +150,9 @@ void CopyLedger::SettleEarly(
   early_.clear();
 }
 
+// Sampled pages are kept one by one, as their variance depends on neighbours.
+// If there are too many, each is taken for independent: its square is the
+// variance.
 void CopyLedger::Count(const Copy& copy) {
   const uint64_t pages = copy.pages * copy.weight;
   const auto square = static_cast<double>(pages) * static_cast<double>(pages);
@@ -146,6 +163,8 @@ void CopyLedger::Count(const Copy& copy) {
   if (copy.weight > 1 && kept) sampled_.push_back(copy);
 }
 
+// Sums the variances by place. Copiers of one place cannot be confused with
+// each other, so pairs within a place are left out.
 void CopyLedger::SetVariances(const std::vector<uint32_t>& place_of,
                               std::vector<CopyPlace>* places) const {
   std::vector<Copy> sampled = sampled_;
@@ -202,7 +221,8 @@ ParentPages::ParentPages(const Header& parent,
   std::sort(children_.begin(), children_.end());
 }
 
-// The model is now as it was until `time_us`.
+// Settles the children that started before `time_us`. The model still shows the
+// moment before the event of that time.
 void ParentPages::SettleUntil(uint64_t time_us) {
   for (; next_ < children_.size() && children_[next_].first < time_us;
        ++next_) {

@@ -32,6 +32,7 @@ struct Sum {
   double variance = 0, place_variance = 0;
 
   void Add(const UnsharedPages& of, const CopiedPages& copied) {
+    // Variances come in squared pages.
     const auto square = static_cast<double>(of.BytesOf(1) * of.BytesOf(1));
     process = &of;
     bytes += of.BytesOf(copied.pages);
@@ -59,6 +60,8 @@ struct Sums {
   Sum rest;                 // beyond the limit
 };
 
+// Adds up equal places of all processes. Names from different files compare by
+// text, so forks of one program share their rows.
 Sums SumUp(absl::Span<const UnsharedPages> processes, uint64_t limit) {
   absl::flat_hash_map<CopyingPlace, Sum> by_place;
   for (const UnsharedPages& process : processes) {
@@ -138,6 +141,8 @@ uint64_t ParentBytesOf(const Sum& of) {
   return of.process->BytesOf(of.process->ledger->parent_pages());
 }
 
+// A row for each place in all processes. The name of a collection takes the
+// column of the function, or the only one.
 Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
                       uint64_t limit) {
   const GroupBy by = processes[0].by;
@@ -185,6 +190,7 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
   columns.Add("file_name", [](const Sum& of) { return of.process->file; });
   PlaceTableMaker<Sum> maker(processes[0].by, columns);
   for (const UnsharedPages& process : processes) {
+    // A process is a list of one, so each place has a row for each process.
     const Sums sums = SumUp({&process, 1}, limit);
     maker.AddPlaces(sums.places);
     maker.AddRest(kOtherPlaces, sums.rest);
@@ -261,6 +267,8 @@ Table UnsharedPlaces(const std::vector<UnsharedPages>& processes,
                                       : PlacesForMachines(processes, limit);
 }
 
+// TableView adds up numbers, which is wrong for some columns. The first time is
+// the least of the folded rows. What differs among them becomes empty.
 void FoldUnshared(uint64_t limit, Table* places) {
   if (limit == 0 || limit >= places->places) return;
   const auto begin = places->rows.begin() + static_cast<ptrdiff_t>(limit);

@@ -52,6 +52,7 @@ std::string StateLine(RereadFile* file) {
   return LineWith(StateSentence(replay, &all), {});
 }
 
+// Rows need the replay's index, and the replay hands its tasks to the rows.
 std::string TaskLine(RereadFile* file) {
   std::optional<TaskRowList> rows;
   TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
@@ -69,6 +70,7 @@ std::string TaskLine(RereadFile* file) {
 std::string CounterLine(RereadFile* file) {
   CounterReplay replay;
   if (!file->Read(&replay)) return "";
+  // Each sentence has to stay on one line, for LineWith().
   Terminal wide;
   wide.columns = 4096;
   ScreenText text(&wide);
@@ -138,6 +140,8 @@ bool IsSuccessor(const Header& earlier, const Header& later) {
 
 }  // namespace
 
+// Reads each child's facts, and a whole answer only of the largest one. Beyond
+// kMostFiles files nothing is read, as a pool may fork thousands of processes.
 ChildRuns ReadChildren(const std::string& path, const Header& parent,
                        const Console& console) {
   ChildRuns children;

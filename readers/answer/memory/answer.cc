@@ -28,11 +28,14 @@ uint64_t EndOf(const Answer& answer) {
 
 // Growth needs more moments than a curve shows: this number in each step.
 constexpr size_t kFiner = 6;
+// Every kFiner-th fine moment is one of the curve; both begin at 0 and end
+// together.
 constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
 
 // At kFineSteps moments.
 EvenSteps StepsOf(const Answer& answer) {
   const uint64_t end_us = std::min(answer.facts.DurationUs(), EndOf(answer));
+  // Up to the end of the program's own code, as finalization frees memory.
   return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
 }
 
@@ -76,7 +79,9 @@ void SplitEnd(const HeapReplay* heap, Answer* answer) {
   answer->end.split = SplitMemory(*answer->end.pages, heap, RssAt(answer->end));
 }
 
-// Splits the memory of both moments while the heap is read.
+// Splits the memory of both moments while the heap is read. The model passes
+// through both, so one reading is enough. REQUIRES: the pages of both were
+// read.
 bool ReadHeap(std::shared_ptr<HeapReplay> heap, RereadFile* file,
               Answer* answer) {
   const HeapReplay* const read = heap.get();
@@ -88,6 +93,8 @@ bool ReadHeap(std::shared_ptr<HeapReplay> heap, RereadFile* file,
   return true;
 }
 
+// Stops before the child's first event, when the model has only the parent's
+// blocks.
 bool ReadInherited(RereadFile* file, Answer* answer) {
   if (!answer->facts.header.forked() || !answer->facts.HasHeap()) return true;
   auto heap = std::make_unique<HeapMoments>(
@@ -117,6 +124,8 @@ bool IsWorthTelling(const GrowthFit& fit, double rss_bytes) {
          fit.gained_bytes >= std::max(kLeastBytes, kLeastShare * rss_bytes);
 }
 
+// Own lines whose curve still rises at the end. Imports are left out: they grow
+// only until the program has loaded.
 void FindGrowing(uint64_t step_us, Answer* answer) {
   for (const PlaceHolding& holding : answer->end.split.places) {
     const auto found = answer->over_time.bytes.find(holding.place);
@@ -149,6 +158,8 @@ void MakeCoarse(PlaceCurves* curves) {
   }
 }
 
+// Growth is sought in the fine curves of blocks. Then these become coarse, and
+// what lines hold besides their blocks is added.
 bool UseCurves(const EvenSteps& steps, RereadFile* file, Answer* answer) {
   FindGrowing(steps.step_us, answer);
   MakeCoarse(&answer->over_time);
@@ -193,6 +204,8 @@ bool ReadParts(RereadFile* file, bool with_curves, const EvenSteps& steps,
 
 }  // namespace
 
+// Three readings or more: of the moments, the pages and the blocks. Each needs
+// what the one before found.
 std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
   answer->writing = WritingOf(file->fd());

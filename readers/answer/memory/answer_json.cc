@@ -27,6 +27,7 @@ std::string Whole(double number) {
   return absl::StrCat(static_cast<int64_t>(std::llround(number)));
 }
 
+// All digits of the microseconds, without a rounding to double.
 std::string Seconds(uint64_t us) {
   return absl::StrFormat("%d.%06d", us / 1000000, us % 1000000);
 }
@@ -74,6 +75,7 @@ std::string PartsJson(const MemorySplit& split) {
       {"since_fork", split.since_fork_bytes},
       {"tracing", split.tracing_bytes}};
   Members members;
+  // What rounding adds or takes goes into `unattributed`.
   int64_t rest = std::llround(split.rss_bytes);
   for (const auto& [name, bytes] : parts) {
     members.emplace_back(name, Whole(bytes));

@@ -58,6 +58,7 @@ std::string EndText(const Answer& answer) {
                       answer.has_no_end ? "last record" : "program ended");
 }
 
+// What is missing, each with the option that records it.
 std::string Unrecorded(const Answer& answer) {
   std::vector<std::string> missing;
   const Header& header = answer.facts.header;
@@ -129,6 +130,7 @@ std::string InheritedText(const Answer& answer, const NameOfPlace& name_of) {
       "Live in the parent when it forked: ", absl::StrJoin(lines, "; "), ".");
 }
 
+// Both heaps are one part here, the live blocks.
 std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
   MemorySplit end = answer.end.split;
   if (end.rss_bytes <= 0) return "";
@@ -167,6 +169,8 @@ std::string LossText(const Answer& answer) {
                       ". The figures here are wrong.");
 }
 
+// The header's pid and start time tell whether the program still runs. Even
+// then a file that is not being written was cut off, or is a copy.
 std::string CutText(const Answer& answer) {
   if (answer.facts.footer.has_value()) return "";
   const std::string time = HumanSeconds(answer.facts.DurationUs());
@@ -208,7 +212,8 @@ std::string AlsoRecorded(const Answer& answer) {
 
 namespace {
 
-// Other own lines that hold as much, within their errors.
+// Other own lines that hold as much, within the error of the difference or a
+// hundredth. `first` holds most of them.
 std::vector<const PlaceHolding*> EqualsOf(const MemorySplit& split,
                                           const PlaceHolding& first) {
   constexpr double kEqualShare = 0.01;
@@ -266,7 +271,8 @@ std::string HoldsText(const Answer& answer, const PlaceHolding& first,
                         ShortBytes(first.bytes), " each.");
   }
   const bool in_pool = first.pool_bytes > first.bytes / 2;
-  // As far as events saw it.
+  // Scans and faults do not know who uses a pool: only which line ran, or
+  // touched the page first.
   const absl::string_view does = !in_pool ? " holds "
                                  : answer.facts.header.page_scan()
                                      ? " was running while this was added: "
@@ -278,6 +284,7 @@ std::string HoldsText(const Answer& answer, const PlaceHolding& first,
       DoneBy(first), ".");
 }
 
+// Sums over places, as the parts of MemorySplit mix own and library code.
 LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
   const MemorySplit& split = answer.peak.split;
   double libraries = 0, imports = 0, files = split.file_bytes;
@@ -330,6 +337,8 @@ std::string GrowingText(const Answer& answer, const NameOfPlace& name_of) {
   return absl::StrCat("Growing at the end: ", absl::StrJoin(lines, "; "), ".");
 }
 
+// Threads are sorted by their bytes, so the loop ends at the first small one.
+// One without a name says nothing.
 std::string ThreadsText(const Answer& answer) {
   constexpr size_t kMostThreads = 4;
   constexpr double kLeastShare = 0.1, kLeastBytes = 1 << 20;

@@ -145,6 +145,7 @@ class AnswerWriter {
         absl::StrAppend(&text, " ", HoldsText(answer_, *first, name_of_));
       }
     }
+    // After losses both figures are wrong, so their difference says nothing.
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&
         back > 0.05 * split_.rss_bytes) {
@@ -344,6 +345,8 @@ class AnswerWriter {
 
 }  // namespace
 
+// Writes again with fewer lines of code, then with fewer commands, until it
+// fits.
 std::string AnswerText(const Answer& answer, const AnswerTextOptions& options) {
   if (options.brief) return AnswerWriter(answer, options).TakeBrief();
   constexpr ptrdiff_t kMostLines = 40;
@@ -370,6 +373,8 @@ std::string SourceText::Line(absl::string_view file, uint32_t line) {
   return text.value_or("");
 }
 
+// The text in the run file is best. Otherwise the file's text must have the
+// line's hash or, without one, be older than the run.
 std::optional<std::string> SourceText::Find(absl::string_view file,
                                             uint32_t line) {
   const std::string path = SourcePath(file, folder_);

@@ -12,10 +12,13 @@
 namespace pymemrun {
 namespace {
 
-// Larger blocks usually have mappings of their own, and keep nothing else.
+// Larger blocks usually have mappings of their own, and keep nothing else. This
+// is glibc's M_MMAP_THRESHOLD at first, see mallopt(3).
 constexpr uint64_t kMostArenaBytes = 128 << 10;
 
-// The resident part of malloc's main heap.
+// malloc's main heap: the range of its resident pages, and the bytes of those
+// that came since tracing started. brk() makes it one range, which
+// /proc/PID/maps calls "[heap]".
 struct MainHeap {
   uint64_t begin = UINT64_MAX, end = 0;
   double bytes = 0;
@@ -61,6 +64,9 @@ std::vector<Place> MostBlocks(const Blocks& blocks) {
 
 }  // namespace
 
+// One pass over the live blocks. A live block keeps free memory around it:
+// malloc trims its heap from the top, and an arena is released as a whole. So
+// the lines with most blocks matter, not those with most bytes.
 FreeMemory FindFreeMemory(const ResidentReplay& pages, const HeapReplay& heap,
                           double free_bytes) {
   const MainHeap main = FindMainHeap(pages);
@@ -85,6 +91,7 @@ FreeMemory FindFreeMemory(const ResidentReplay& pages, const HeapReplay& heap,
           PythonArenas::IsSmall(source.key.allocator, block.size);
       (is_small ? python_blocks : other_blocks) += count;
     }
+    // Only own lines can be named as what keeps free memory.
     if (heap.index().OwnStack(source.key.stack) == 0) continue;
     Place place = PlaceOf(GroupBy::kLine, heap.index(), OriginOf(source.key));
     place.function = {};

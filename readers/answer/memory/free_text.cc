@@ -31,7 +31,7 @@ std::string KeptBy(const std::vector<Place>& in_malloc,
                       ".");
 }
 
-// Free memory counts as much from this share on.
+// Free memory is worth a sentence from this share of RSS on.
 constexpr double kMuchFree = 0.25;
 
 }  // namespace
@@ -41,6 +41,8 @@ bool WasPaused(const Answer& answer) {
 }
 
 const MemorySplit* MuchFreeAt(const Answer& answer) {
+  // Free memory is what no block explains. So all blocks must be known, C
+  // code's too.
   if (!answer.has_pages || !answer.facts.HasHeap() || WasPaused(answer) ||
       !answer.facts.header.heap_native()) {
     return nullptr;
@@ -60,6 +62,7 @@ std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
   constexpr double kLeastShare = 0.1;
   const double least = kLeastShare * split->free_bytes;
   std::vector<std::string> parts;
+  // A part below a tenth is not named, and what keeps it neither.
   if (free.malloc_bytes > least) {
     parts.push_back(
         absl::StrCat(ShortBytes(free.malloc_bytes),
@@ -82,6 +85,7 @@ std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
              free.other_bytes > least ? free.other_pins : none, name_of));
 }
 
+// Names the library with most bytes in pools.
 std::string PoolsText(const Answer& answer) {
   const bool at_end = answer.end.split.pool_bytes > 0;
   const MemorySplit& split = at_end ? answer.end.split : answer.peak.split;

@@ -9,6 +9,7 @@ namespace {
 constexpr size_t kParts = 4;
 // The least share of steady growth that each part must have.
 constexpr double kLeastOfEven = 0.4;
+// Two steps in each part.
 constexpr size_t kLeastValues = 2 * kParts + 1;
 
 // The values from one on, without what is released later.
@@ -22,7 +23,7 @@ struct Rise {
 };
 
 // Samples of steady growth are as even as this in 99 of 100 cases: a chi-square
-// test over four parts.
+// test over four parts. Each part's gain has a quarter of the variance.
 bool IsEven(const Rise& rise) {
   constexpr double kChiSquare = 11.34;  // 1 % of 3 degrees of freedom
   const double even = rise.Gain() / kParts;
@@ -96,6 +97,8 @@ std::optional<GrowthFit> FitGrowth(const std::vector<double>& bytes,
   std::vector<double> kept = bytes;
   kept.resize(count);
   for (size_t i = count; i-- > 1;) kept[i - 1] = std::min(kept[i - 1], kept[i]);
+  // First the second half. A program that starts slowly may grow only in the
+  // last quarter.
   for (const size_t divisor : {2, 4}) {
     const size_t from = count - 1 - (count - 1) / divisor;
     if (count < from + kLeastValues) break;

@@ -21,6 +21,7 @@ bool HeapBeside::Heap::OnHeap(const HeapEvent* events, size_t count) {
   return true;
 }
 
+// Events are in order of time, so the first later one ends what is taken.
 bool HeapBeside::Heap::TakeUntil(uint64_t time_us) {
   const auto begin = held_.begin() + static_cast<ptrdiff_t>(next_);
   const auto end = std::find_if(
@@ -31,6 +32,8 @@ bool HeapBeside::Heap::TakeUntil(uint64_t time_us) {
   return end == held_.end();
 }
 
+// A damaged file ends here without a message: the reader that this one
+// accompanies reports it.
 void HeapBeside::AdvanceTo(uint64_t time_us) {
   while (heap_.TakeUntil(time_us) && !at_end_) {
     const absl::StatusOr<bool> more = reader_.Step();
@@ -48,6 +51,8 @@ HeldTimelineReplay::HeldTimelineReplay(GroupBy by,
       peak_us_(peak_us),
       beside_(fd, hindsight.waits) {}
 
+// Moments may use up the looks evenly. One that comes too early is left out,
+// but never the peak.
 bool HeldTimelineReplay::IsWanted(uint64_t time_us) {
   ++asked_;
   return time_us == peak_us_ || looks_ <= kMostLooks / moments_ * asked_;
@@ -63,6 +68,7 @@ void HeldTimelineReplay::TakeValues(uint64_t time_us) {
                         by_, threads().any() ? &threads() : nullptr));
 }
 
+// The parts of RSS that no place holds become series of their own.
 void HeldTimelineReplay::TakeSplit(const MemorySplit& split) {
   for (const PlaceHolding& holding : split.places) {
     if (holding.place == NamedPlace(kOtherThreads)) {

@@ -15,11 +15,14 @@ namespace {
 // The number of places with curves: those with the highest peaks.
 constexpr uint64_t kMostSeries = 256;
 
+// A line is one place, even if several functions have it, as in MemorySplit.
 Place WithoutFunction(Place place) {
   if (!place.file.empty()) place.function = {};
   return place;
 }
 
+// Adds values step by step. Sums may be shorter than `count`: zeros at the end
+// are left out.
 void AddValues(const std::vector<double>& values, size_t count,
                std::vector<double>* sums) {
   const size_t steps = std::min(values.size(), count);
@@ -37,6 +40,9 @@ std::vector<uint64_t> MomentsOf(const EvenSteps& steps) {
 // pages in mappings, or have not touched all of their blocks.
 absl::flat_hash_set<Place> LinesBesideBlocks(const Answer& answer,
                                              const PlaceCurves& curves) {
+  // Lines below kLeast of RSS are not worth a reading. The others are chosen if
+  // they hold kLeastShare beside their blocks. Or else their blocks' curve
+  // exceeds kMost times the resident part.
   constexpr double kLeast = 0.01, kLeastShare = 0.125, kMost = 1.25;
   struct Held {
     double blocks = 0, others = 0;
@@ -122,6 +128,7 @@ FileTimeline::FileTimeline(const EvenSteps& steps, uint64_t until_us,
                      until_us),
       count_(steps.count) {}
 
+// Pages are summed up by owner first, as an owner has many ranges.
 void FileTimeline::TakeValues(uint64_t) {
   const size_t owners = model().owners().size();
   std::vector<uint64_t> pages(owners);
@@ -145,6 +152,8 @@ void FileTimeline::AddTo(PlaceCurves* curves) const {
   }
 }
 
+// Splitting RSS at each moment costs much more than the history of blocks. So
+// it is done only if some line needs it.
 bool ReadHeldCurves(RereadFile* file, const Answer& answer,
                     const EvenSteps& steps, PlaceCurves* curves) {
   const auto lines = LinesBesideBlocks(answer, *curves);
@@ -152,6 +161,7 @@ bool ReadHeldCurves(RereadFile* file, const Answer& answer,
   HeldCurves timeline(MomentsOf(steps), file->fd(), answer.hindsight);
   if (!file->Read(&timeline)) return false;
   const Curves line = timeline.Result();
+  // A line without a series held nothing at any moment.
   for (const Place& place : lines) curves->bytes[place].assign(steps.count, 0);
   for (const Series& series : line.chosen) {
     if (!lines.contains(series.place)) continue;

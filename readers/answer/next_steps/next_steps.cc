@@ -17,6 +17,8 @@ namespace {
 
 constexpr size_t kMostSteps = 3;
 
+// The collector wrote a footer, but no end of the program: a signal killed it,
+// or it called _exit() or abort().
 bool WasKilled(const Answer& answer) {
   return answer.has_no_end && answer.facts.footer.has_value() &&
          answer.facts.footer->end() != Footer::EXEC;
@@ -84,6 +86,8 @@ class Steps {
 
 }  // namespace
 
+// The most specific suggestions come first, as only three are shown. The last
+// one always applies.
 std::vector<NextCommand> NextSteps(const Answer& answer,
                                    const std::string& file,
                                    const std::string& last_dump) {
@@ -199,12 +203,16 @@ void AddFilters(const Header& header, Words* words) {
   add_each("--thread", filters.thread());
 }
 
+// The script and its arguments, at most some of them: a command that a user
+// copies by hand.
 void AddProgram(const Header& header, Words* words) {
   constexpr int kMostWords = 32;
   for (int i = 1; i < header.argv_size(); ++i) {
     words->push_back(i > kMostWords ? "..." : ShellArgument(header.argv(i)));
     if (i > kMostWords) break;
   }
+  // argv[0] is the interpreter. Without more words the script's name may still
+  // be known.
   if (header.argv_size() >= 2) {
     const bool was_read = header.argv(1) == "-";  // from standard input
     if (was_read) words->insert(words->end(), {"<", "SCRIPT"});
@@ -227,6 +235,8 @@ std::string StemOf(const Header& header, const std::string& file) {
 
 }  // namespace
 
+// Rebuilds the command line from the header. Only values that differ from the
+// defaults become options.
 Again RunAgain(const RunFacts& facts, const std::string& file,
                absl::string_view dump_at) {
   const Header& header = facts.header;
@@ -246,6 +256,8 @@ Again RunAgain(const RunFacts& facts, const std::string& file,
           ShellWord(stem) + (header.forked() ? ".*.obj.pb" : ".obj.pb")};
 }
 
+// multiprocessing starts its helpers with "-c 'from multiprocessing. ...'".
+// Such a command depends on pipes of its parent.
 bool CanRunAgain(const Header& header) {
   for (const std::string& word : header.argv()) {
     if (absl::StartsWith(word, "from multiprocessing.")) return false;

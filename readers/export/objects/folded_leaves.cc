@@ -11,6 +11,8 @@ FoldedLeaves::FoldedLeaves(const ObjectGraph& graph, uint64_t most_nodes)
   }
   if (graph.nodes() <= most_nodes) return;
   const Parents parents(graph);
+  // Node 0 is the root. Strings and numbers are most of such leaves. One that
+  // only a weak reference names stays a node.
   for (NodeId node = 1; node < graph.nodes(); ++node) {
     if (graph.degree(node) != 0 || parents.count(node) != 1) continue;
     const uint32_t edge = parents.EdgesTo(node)[0];

@@ -12,7 +12,8 @@
 namespace pymemrun {
 namespace {
 
-// Numbers for each node of the snapshot.
+// Numbers for each node of the snapshot. Edges name their target by the index
+// of its first number.
 constexpr uint64_t kNodeFields = 7;
 
 // Indexes into "node_types" and "edge_types" below.
@@ -40,6 +41,8 @@ class SnapshotWriter {
     FindPositions();
   }
 
+  // The counts come first in the file, so edges are counted before anything is
+  // written. Strings come last: they are collected on the way.
   uint64_t Write() {
     uint64_t edges = 0;
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
@@ -65,6 +68,7 @@ class SnapshotWriter {
   }
 
  private:
+  // The format describes itself; the tools expect V8's own names and order.
   static constexpr char kMeta[] =
       R"({"snapshot":{"meta":{"node_fields":["type","name","id","self_size",)"
       R"("edge_count","trace_node_id","detachedness"],"node_types":[["hidden",)"
@@ -77,6 +81,7 @@ class SnapshotWriter {
       R"("trace_node_fields":[],"sample_fields":[],"location_fields":[]},)"
       R"("node_count":)";
 
+  // The position of each node among those that are written.
   void FindPositions() {
     positions_.resize(graph_.nodes());
     uint32_t position = 0;
@@ -99,6 +104,8 @@ class SnapshotWriter {
     return found->second;
   }
 
+  // V8 gives objects odd ids. The two zeros: no allocation trace, and unknown
+  // whether detached.
   void WriteNodes() {
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
       if (leaves_.IsFolded(node)) continue;
@@ -110,6 +117,7 @@ class SnapshotWriter {
                        leaves_.size_bytes(node), ",", EdgesOf(node), ",0,0"));
     }
   }
+  // The nearest kind of JavaScript's, by which the tools group and colour.
   NodeType Describe(NodeId node, std::string* name) const {
     const std::string& type = graph_.type_name(graph_.type(node));
     *name = type;
@@ -128,6 +136,8 @@ class SnapshotWriter {
     return type == "function" ? kClosure : kObject;
   }
 
+  // Edges have no source: they follow in the order of nodes, each with as many
+  // as its edge_count says. A folded element still takes its index.
   void WriteEdges() {
     bool is_first = true;
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
@@ -161,6 +171,7 @@ class SnapshotWriter {
         return kInternal;
     }
   }
+  // A dict's entry is named by its key.
   std::string NameOf(uint32_t edge) const {
     const absl::string_view name = graph_.edge_name(edge);
     if (!name.empty()) return std::string(name);

@@ -12,7 +12,8 @@
 namespace pymemrun {
 namespace {
 
-// The usual size of a packet; a single object may exceed it.
+// The usual size of a packet; a single object may exceed it. Perfetto joins
+// packets with `continued` into one graph.
 constexpr size_t kPacketBytes = 256 << 10;
 constexpr uint32_t kSequence = 1;
 // Perfetto's ROOT_VM_INTERNAL.
@@ -59,6 +60,7 @@ class HeapWriter {
     }
     Print(packet);
   }
+  // The run's clock, as in PerfettoTrace. Perfetto takes 0 for no time.
   uint64_t TimeNs() const { return graph_.facts().begin.time_us() * 1000 + 1; }
 
   void WriteTypes() {
@@ -70,6 +72,7 @@ class HeapWriter {
       if (bytes_ > kPacketBytes) EndPacket(/*is_last=*/false);
     }
   }
+  // Ids ascend, so only the first object of a packet has its whole id.
   void WriteObject(NodeId node) {
     const uint64_t id = IdOf(node);
     perfetto::Object* const object = packet_.add_objects();

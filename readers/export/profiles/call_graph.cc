@@ -58,7 +58,8 @@ class CallGraph {
   absl::flat_hash_map<Pair, Call> calls_;
 };
 
-// Walks the tree, callers before what they call.
+// Walks the tree, callers before what they call, by loops: it may be deep.
+// `first` and `next` link the children of each node.
 CallGraph::CallGraph(const PlaceTree& tree)
     : tree_(tree),
       all_bytes_(std::max(tree.nodes()[0].bytes, 1.0)),
@@ -88,6 +89,8 @@ CallGraph::CallGraph(const PlaceTree& tree)
   }
 }
 
+// A node's bytes include those of all below it. So a function, or a call, that
+// is already on the path has been counted with them.
 void CallGraph::Enter(uint32_t node) {
   const PlaceTree::Node& of = tree_.nodes()[node];
   Function& function = functions_[ids_[node]];
@@ -139,6 +142,7 @@ std::string CallGraph::NodeText(uint32_t id) const {
   absl::StrAppend(&label, "\n", HumanBytes(function.bytes), " (",
                   Percent(function.bytes / all_bytes_), "), itself ",
                   HumanBytes(function.own_bytes));
+  // What a function holds itself makes its text larger and its colour stronger.
   const double share = function.own_bytes / all_bytes_;
   return absl::StrCat(
       "  f", id, " [label=", Quoted(label),
@@ -171,6 +175,7 @@ std::string CallGraph::Dot() const {
       calls.emplace_back(pair, call.bytes);
     }
   }
+  // By number: the order of a hash map would differ from run to run.
   std::sort(calls.begin(), calls.end());
   for (const auto& [pair, bytes] : calls) {
     absl::StrAppend(

@@ -27,6 +27,9 @@ HeapSums AtOrNothing(const std::vector<HeapSums>& sums, size_t source) {
   return source < sums.size() ? sums[source] : HeapSums();
 }
 
+// Builds pprof's profile.proto. Strings are a table, whose entry 0 must be
+// empty. Frames of stacks become locations, numbered from 1 on, as 0 means none
+// there.
 class PprofMaker {
  public:
   explicit PprofMaker(const HeapReplay* replay)
@@ -68,6 +71,9 @@ class PprofMaker {
     AddLabel("allocator", HeapAllocatorName(source.key.allocator), sample);
   }
 
+  // Names of functions are chosen last: a short one is free if no other
+  // function has it. Strings are filled in here, too, as Text() only numbers
+  // them.
   std::string Take() {
     for (const StackFrames::Frame& frame : frames_.frames()) {
       names_[std::string(frame.qualname)].insert(BeginOf(frame));
@@ -173,6 +179,7 @@ std::string PprofProfile(const HeapMoments& replay) {
 }
 
 std::string Gzipped(const std::string& bytes) {
+  // zlib: the largest window, and 16 for a header and trailer of gzip.
   constexpr int kGzipWindow = 15 + 16;
   z_stream stream = {};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,

@@ -30,6 +30,9 @@ std::string ScriptName(const HeapReplay& replay) {
 
 }  // namespace
 
+// A sampled profile: each sample is a stack with the outermost frame first, and
+// its weight is bytes. Frames are numbered on the way, so they are printed
+// last.
 std::string SpeedscopeJson(const HeapMoments& replay) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   StackFrames frames(&replay.index());

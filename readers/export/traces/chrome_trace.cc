@@ -64,6 +64,7 @@ void ChromeTrace::Append(absl::string_view event) {
   any_ = true;
 }
 
+// start_realtime_ns is a string: JSON numbers have 53 bits in most viewers.
 void ChromeTrace::SetProcess(const Header& header) {
   pid_ = TracePid(header.pid());
   output_.Append(
@@ -116,6 +117,8 @@ uint32_t ChromeTrace::AddLane(uint32_t thread_track, absl::string_view name) {
   return number;
 }
 
+// A counter has no row of its own: its "name" is all of an event up to the
+// value.
 uint32_t ChromeTrace::AddCounter(absl::string_view name, CounterUnit unit) {
   absl::string_view in;
   switch (unit) {
@@ -167,6 +170,7 @@ void ChromeTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
     open.back().waiting = std::move(slice.waiting);
     return;
   }
+  // The innermost slice ended first, so the outermost one is last.
   for (auto waiting = slice.waiting.rbegin(); waiting != slice.waiting.rend();
        ++waiting) {
     Append(*waiting);

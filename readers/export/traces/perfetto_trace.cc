@@ -15,6 +15,7 @@ using track_events::TrackEvent;
 // The sequence id of all packets; those of an object graph have another one.
 constexpr uint32_t kSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
+// BuiltinClock in Perfetto's builtin_clock.proto.
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
 // Names of a slice's arguments.
 constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3,
@@ -38,6 +39,8 @@ uint64_t Nanoseconds(uint64_t time_us) {
 
 }  // namespace
 
+// Names are interned: the packet that first uses one defines its number, and
+// all later packets of the sequence know it.
 PerfettoTrace::PerfettoTrace(OutputBuffer* output)
     : output_(*output),
       names_(1),
@@ -58,6 +61,8 @@ PerfettoTrace::PerfettoTrace(OutputBuffer* output)
 
 PerfettoTrace::~PerfettoTrace() = default;
 
+// A snapshot of three clocks at the run's start, then the process. Clocks of a
+// damaged header beyond kMostNs count as 0.
 void PerfettoTrace::SetProcess(const Header& header) {
   pid_ = TracePid(header.pid());
   const auto add = [&](uint32_t id, uint64_t timestamp_ns) {
@@ -80,6 +85,7 @@ void PerfettoTrace::SetProcess(const Header& header) {
   Write();
 }
 
+// Writes the descriptor that the caller began in `packet_`.
 uint32_t PerfettoTrace::AddTrack(Packet* packet, absl::string_view name,
                                  uint64_t parent) {
   packet->mutable_track()->set_uuid(UuidOf(++tracks_));
@@ -137,6 +143,7 @@ uint32_t PerfettoTrace::AddName(const SliceName& name) {
   const auto number = static_cast<uint32_t>(names_.size());
   Name kept;
   if (name.kind != SliceName::kOther) kept.category = name.kind + 1;
+  // One number serves for the name and for its location.
   Define(number, TerminalText(name.name), pending_->add_event_names());
   if (!name.file.empty()) {
     kept.location = number;
@@ -224,7 +231,8 @@ void PerfettoTrace::Instant(uint32_t track, uint64_t time_us,
   Write();
 }
 
-// Each packet is a field of the trace: its key, its size, its bytes.
+// Each packet is field 1 of the trace, with wire type 2: its key, its size as a
+// varint, its bytes. So the trace needs no message around all packets.
 void PerfettoTrace::Write() {
   constexpr char kPacketsField = 1 << 3 | 2;
   packet_->set_sequence(kSequence);

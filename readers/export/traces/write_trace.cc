@@ -18,6 +18,8 @@
 namespace pymemrun {
 namespace {
 
+// Each source reads the file for itself, one after the other: viewers sort by
+// time.
 bool GiveAll(RereadFile* file, uint64_t min_us, const Console& console,
              TrackSink* sink) {
   SourceOptions options;

@@ -17,8 +17,12 @@
 namespace pymemrun {
 namespace {
 
+// Pixels. kLetter: the mean width of a letter at 12 pixels, with which the
+// script works, too.
 constexpr double kWidth = 1200, kLeft = 12, kPlotWidth = kWidth - 2 * kLeft;
 constexpr double kTop = 84, kRow = 18, kLetter = 6.7;
+// A tenth of a pixel. Smaller and deeper frames are left out, so that a browser
+// can show the file.
 constexpr double kLeastShare = 1e-4;
 constexpr uint32_t kMostDepth = 500;
 constexpr uint64_t kMostBoxes = 100000;  // the largest
@@ -33,7 +37,8 @@ constexpr char kStyle[] =
     "</style>\n";
 
 // Own code has warm colours; libraries and imports have cool, pale ones. Equal
-// names have equal colours.
+// names have equal colours, by a hash of the name (32-bit FNV-1a), in all
+// pictures.
 std::string ColorOf(const Place& place, absl::string_view name) {
   uint32_t hash = 2166136261;
   for (const char c : name) {
@@ -84,6 +89,8 @@ std::string SizeText(const Box& box, TreeUnit unit, const FlameTexts& texts) {
                       Counted(count, "block"));
 }
 
+// The script zooms by the exact begin and share in data-x and data-w. It cuts
+// the text in data-s anew.
 void PrintBox(const Box& box, TreeUnit unit, const FlameTexts& texts,
               OutputBuffer* output) {
   const double x = kLeft + box.begin * kPlotWidth;
@@ -104,7 +111,8 @@ void PrintBox(const Box& box, TreeUnit unit, const FlameTexts& texts,
       XmlText(Fitting(box.shown, box.share * kPlotWidth))));
 }
 
-// Callers first; children of one caller by size.
+// Callers first; children of one caller by size, side by side from its left
+// edge. A box that is left out keeps its room, so its siblings do not move.
 std::vector<Box> BoxesOf(const PlaceTree& tree) {
   const auto& nodes = tree.nodes();
   const double total = nodes[0].bytes;
@@ -128,6 +136,7 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
     places.push_back(node.place);
     paths.push_back(node.place.file);
   }
+  // Paths are shortened last, as that depends on all of them.
   const ShortPaths short_paths(paths);
   for (size_t i = 1; i < boxes.size(); ++i) {
     places[i].file = short_paths.Of(places[i].file);

@@ -27,6 +27,8 @@ class LanePrinter {
     const auto count =
         std::count_if(chart.lanes.begin(), chart.lanes.end(),
                       [](const LaneChart::Lane& lane) { return !lane.beside; });
+    // Pixels for each thread: many threads get low lanes, so that the picture
+    // still fits on a screen.
     pitch_ = count <= 12 ? 26 : count <= 24 ? 20 : 15;
   }
 
@@ -84,6 +86,7 @@ PlotExtent LanePrinter::ExtentOf(const LaneChart& chart) {
 }
 
 void LanePrinter::Print() {
+  // The head expects the picture's height in rows of a legend.
   const double below =
       LanesBottom() + 28 + kLayout.legend_row * chart_.keys.size();
   plot_.PrintHead(chart_.title, chart_.subtitle,
@@ -105,7 +108,8 @@ void LanePrinter::Print() {
   plot_.Print("</svg>\n");
 }
 
-// Unknown values continue the last one.
+// Steps: RSS stays the same up to the next column. Unknown values continue the
+// last one.
 void LanePrinter::PrintRss() const {
   std::string path;
   double before = -1;
@@ -130,6 +134,7 @@ void LanePrinter::PrintRss() const {
                            "\"/>\n"));
 }
 
+// A dashed line through all lanes for each mark. Its text is above the plot.
 void LanePrinter::PrintMarks() const {
   double free_from = 0;
   for (size_t i = 0; i < std::min(chart_.marks.size(), kMostMarks); ++i) {
@@ -153,7 +158,8 @@ void LanePrinter::PrintMarks() const {
   }
 }
 
-// `width`: of lines; 0: draws areas.
+// Prints one path for each colour and strength: a lane of a thousand pieces has
+// a few elements, not a thousand. `width`: of lines; 0: draws areas.
 void LanePrinter::PrintPaths(
     const std::map<std::pair<uint32_t, bool>, std::string>& paths,
     double width) const {

@@ -25,6 +25,7 @@ class ChartPrinter {
                         (chart_.numbers_marks ? chart_.marks.size() : 0));
     plot_.PrintGrid();
     PrintLayers();
+    // The first line is drawn last, over the others.
     for (auto line = chart_.lines.rbegin(); line != chart_.lines.rend();
          ++line) {
       PrintLine(*line);
@@ -51,6 +52,7 @@ class ChartPrinter {
   std::vector<std::pair<double, double>> numbers_;  // their positions
 };
 
+// The highest point is that of a line, or of all layers on top of each other.
 PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
   PlotExtent extent;
   std::vector<double> sum(chart.time_us.size());
@@ -72,6 +74,8 @@ PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
   return extent;
 }
 
+// Stacks the layers. Each is a path along its upper edge, and back along the
+// upper edge of the one below.
 void ChartPrinter::PrintLayers() const {
   std::vector<double> base(chart_.time_us.size());
   for (const auto& layer : chart_.layers) {
@@ -122,6 +126,7 @@ void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
                       x, y, kInk));
   const PlotLayout& layout = plot_.layout();
   if (!chart_.numbers_marks) {
+    // Near the right edge a text is put to the left of its point.
     const bool right = x > layout.left + layout.plot_width() * 0.7;
     return plot_.PrintText(right ? x - 8 : x + 8,
                            std::max(y - 8, layout.top - 6),
@@ -187,6 +192,8 @@ void ChartPrinter::PrintLegend() const {
   }
 }
 
+// A stack cannot show negative values: they count as 0, and the text names the
+// least.
 TimeChart::Layer LayerOf(const Series& series, absl::string_view color,
                          std::string shown = "") {
   TimeChart::Layer layer = {
@@ -215,6 +222,8 @@ std::string TitleOf(absl::string_view what, const std::string& script) {
              : absl::StrCat(what, " of ", script.substr(script.rfind('/') + 1));
 }
 
+// From the bottom: parts that belong there, the places, all other places, then
+// the other parts. A part without a colour is not drawn.
 void TimeChart::AddLayers(const Curves& curves) {
   time_us = curves.time_us;
   lines.push_back({curves.total.Title(), "", curves.total.values});
@@ -241,6 +250,7 @@ void TimeChart::AddLayers(const Curves& curves) {
 
 void TimeChart::MarkTotal(const Curves& curves, uint64_t at_us) {
   if (curves.time_us.empty()) return;
+  // The first moment from `at_us` on, or the last one.
   const auto found =
       std::lower_bound(curves.time_us.begin(), curves.time_us.end() - 1, at_us);
   const auto at = static_cast<size_t>(found - curves.time_us.begin());
@@ -259,6 +269,7 @@ void TimeChart::MarkHighest(const Curves& curves) {
 }
 
 std::vector<std::string> LayerColors(size_t count) {
+  // Most are Tableau's, which stay distinct beside each other. They repeat.
   static constexpr absl::string_view kColors[] = {
       "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948",
       "#b07aa1", "#ff9da7", "#9c755f", "#1f5f8b", "#a0cbe8", "#ffbe7d",

@@ -26,6 +26,7 @@ struct ByteUnit {
   absl::string_view name;
 };
 
+// The largest unit that the axis exceeds twice, so that ticks have few digits.
 ByteUnit UnitFor(double highest) {
   constexpr ByteUnit kUnits[] = {{1024.0 * 1024 * 1024 * 1024, "TiB"},
                                  {1024.0 * 1024 * 1024, "GiB"},
@@ -43,7 +44,8 @@ std::string TickText(double value, double step) {
   return absl::StrFormat("%.*f", digits, value);
 }
 
-// Includes negative ticks if there are negative values.
+// Ticks from the round value at or below `lowest` on, so 0 is one of them. The
+// tiny factors absorb rounding: a value on a tick needs no further one.
 std::vector<double> ByteTicks(double lowest, double highest, double unit) {
   std::vector<double> ticks = RoundTicks(highest - lowest, unit, 6);
   const double step = ticks[1];
@@ -60,6 +62,7 @@ std::vector<double> ByteTicks(double lowest, double highest, double unit) {
 SvgPlot::SvgPlot(const PlotLayout& layout, const PlotExtent& extent,
                  OutputBuffer* output)
     : layout_(layout), output_(*output) {
+  // The axes have an extent even if nothing was recorded.
   const double highest = std::max(extent.highest, 1024.0);
   const double lowest = std::min(extent.lowest, 0.0);
   const ByteUnit unit = UnitFor(std::max(highest, -lowest));
@@ -92,6 +95,7 @@ void SvgPlot::PrintHead(absl::string_view title, absl::string_view subtitle,
       "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
       layout_.width, height, layout_.width, height, layout_.font, kInk,
       XmlText(title)));
+  // A long title is printed smaller, but not below kFewestTitle.
   const double wide = kBoldness * TextWidth(title, layout_.title_font);
   const double room = layout_.width - layout_.left - 4;
   PrintText(layout_.left, 32,
@@ -165,6 +169,8 @@ void SvgPlot::PrintLegendRow(double y, absl::string_view swatch,
                              absl::string_view shown) const {
   output_.Append(absl::StrCat("<g class=\"legend\"><title>", XmlText(label),
                               "</title>\n", swatch));
+  // The label gets what the detail at the right leaves. Widths of letters
+  // differ, so columns are taken off one by one.
   const double room = layout_.plot_width() - kLegendText - kLegendGap -
                       TextWidth(detail, layout_.font);
   const std::string whole = TerminalText(shown.empty() ? label : shown);
@@ -180,7 +186,8 @@ void SvgPlot::PrintLegendRow(double y, absl::string_view swatch,
   output_.Append("</g>\n");
 }
 
-// Widths in thousandths of the font's size.
+// An SVG cannot measure text, and fonts differ. So letters have upper widths by
+// class, in thousandths of the font's size; those from U+0300 on count as wide.
 double TextWidth(absl::string_view text, double font) {
   double width = 0;
   while (!text.empty()) {
@@ -219,6 +226,8 @@ std::string XmlText(absl::string_view text) {
 }
 
 std::vector<double> RoundTicks(double highest, double unit, int about) {
+  // The step is the least of 1, 2, 5 and 10 times a power of ten that makes
+  // `about` ticks or fewer.
   const double rough = highest / unit / about;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   double step = 10 * power;

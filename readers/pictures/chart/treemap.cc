@@ -29,8 +29,9 @@ TreemapArea Inside(const TreemapArea& area) {
           std::max(area.height - top - kEdge, 0.0)};
 }
 
-// How far the worst box of a row along `side` is from a square; areas add up to
-// `sum`.
+// How far the worst box of a row along `side` is from a square: the larger
+// ratio of its sides. The row is sum / side deep, so a box of area a is a x
+// side / sum long. `least` and `most` are the extreme areas.
 double Worst(double least, double most, double sum, double side) {
   const double square = sum * sum, edge = side * side;
   return std::max(edge * most / square, square / (edge * least));
@@ -74,7 +75,9 @@ std::vector<TreemapArea> Squarified(absl::Span<const double> areas,
   return placed;
 }
 
-// Places the boxes of children within that of their parent.
+// Places the boxes of children within that of their parent. Their areas are
+// proportional to weights there. A box below kLeast keeps an empty area:
+// neither it nor its children are drawn.
 void PlaceChildren(const Treemap& map, uint32_t parent,
                    std::vector<uint32_t> children,
                    std::vector<TreemapArea>* areas) {
@@ -191,6 +194,7 @@ double PrintLegend(const Treemap& map, double y, OutputBuffer* output) {
 
 }  // namespace
 
+// Boxes come after their parents, so one pass places all of them.
 std::vector<TreemapArea> LayOut(const Treemap& map, const TreemapArea& whole) {
   std::vector<TreemapArea> areas(map.boxes.size());
   if (map.boxes.empty()) return areas;

@@ -10,7 +10,8 @@
 namespace pymemrun {
 namespace {
 
-// The largest difference of shares within one piece.
+// The largest difference of shares within one piece: an eighth hardly shows in
+// a lane of some 20 pixels.
 constexpr float kSameShare = 0.125;
 
 // Adjacent pieces of one name are one piece if their shares hardly differ.
@@ -34,6 +35,7 @@ void Join(const LaneLevels::Piece& piece,
 
 }  // namespace
 
+// Name 0 means that there is no name; names_ starts with it and library code.
 LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us,
                        bool is_part)
     : from_us_(static_cast<double>(from_us)),
@@ -54,6 +56,8 @@ bool LaneLevels::Keeps(uint32_t thread) const {
   return keeps_ == nullptr || keeps_(thread);
 }
 
+// Lanes are numbered from 1 on. 0 is a lane that did not fit: what is added to
+// it is dropped.
 uint32_t LaneLevels::NewLane(Lane lane) {
   if (lanes_.size() >= kMostLanes) {
     threads_not_kept_ += lane.thread != 0;
@@ -114,6 +118,7 @@ uint32_t LaneLevels::AddName(const SliceName& name) {
   return found->second;
 }
 
+// The position of a time in columns, with a fraction.
 double LaneLevels::ColumnsAt(uint64_t time_us) const {
   return std::clamp(
              (static_cast<double>(time_us) - from_us_) / (end_us_ - from_us_),
@@ -130,6 +135,8 @@ uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
 }
 
 // Charges the time since the track's last event to the innermost open name.
+// Only the part within the picture counts. If only a share of the slice was so,
+// the rest goes to `rest_name`, or to nothing.
 void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   State& state = states_[track - 1];
   const uint64_t begin_us = Shown(state.time_us), end_us = Shown(time_us);
@@ -148,6 +155,7 @@ void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   state.time_us = std::max(state.time_us, time_us);
 }
 
+// Sums for the order of threads, the order of colours, and the texts of lanes.
 void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
   Lane& lane = lanes_[track - 1];
   if (!names_[name].is_idle) lane.busy_us += time_us;
@@ -164,9 +172,9 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
   }
 }
 
-// Times are in columns.
-// A piece of whole columns is added directly; its two ends are shared with
-// other pieces, and tallied.
+// Times are in columns. Whole columns become a piece directly, so a long slice
+// costs no more than a short one. Its two ends share their columns with other
+// slices: they are tallied.
 void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
                          uint32_t name) {
   LaneTally& tally = states_[track - 1].busy;
@@ -187,6 +195,8 @@ void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
   add(last, to - last);
 }
 
+// Ends a tallied column: it shows the name with most time, and the share of all
+// names.
 void LaneLevels::FlushBusy(uint32_t track) {
   LaneTally& tally = states_[track - 1].busy;
   if (tally.column == LaneTally::kNone) return;
@@ -200,7 +210,8 @@ void LaneLevels::AddPiece(uint32_t track, const Piece& piece) {
   Join(piece, &lanes_[track - 1].pieces);
 }
 
-// Own code includes the library code that it calls.
+// Own code includes the library code that it calls. So the stack of open names
+// has the own name again.
 void LaneLevels::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
   if (track == 0) return;
   PassTo(track, time_us);
@@ -232,6 +243,7 @@ void LaneLevels::Instant(uint32_t track, uint64_t time_us,
   instants_.push_back({time_us, std::string(text)});
 }
 
+// Tallied by column, as time is.
 void LaneLevels::Grow(uint32_t track, uint64_t time_us, uint32_t name,
                       double bytes) {
   if (track == 0 || !IsShown(time_us)) return;
@@ -260,7 +272,8 @@ void LaneLevels::Finish() {
   }
 }
 
-// Pieces within one new column are added up.
+// Splits each piece at the ends of new columns. Parts within one new column are
+// added up, and the largest one names it. Linear in pieces and new columns.
 std::vector<LaneLevels::Piece> Coarser(
     const std::vector<LaneLevels::Piece>& pieces, uint32_t factor) {
   std::vector<LaneLevels::Piece> result;

@@ -175,6 +175,7 @@ void LaneDrawing::SetColors() {
   size_t other_count = 0;
   for (const uint32_t number : NamesInOrder()) {
     const LaneLevels::Name& name = levels_.names()[number];
+    // Names come in order, so the colours go to those with most time or memory.
     if (IsSeen(name)) colors_[number] = NewColor(name);
     if (name.busy_us + name.grown_bytes == 0) continue;
     if (colors_[number] == LaneChart::kOtherColor) {

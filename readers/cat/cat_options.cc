@@ -46,6 +46,8 @@ void AddInput(CLI::App* app, CatOptions* options) {
       "Keep reading a run that is still being written, until it ends.");
 }
 
+// Moments are looked up later, in each file; plain times go into the filter
+// here.
 void AddRange(CLI::App* app, CatOptions* options) {
   AddParsed(app, "--from", &options->from, ParseMoment, "T",
             "Print rows whose Clock is at least T: a time (1.5, 1500ms, 50%), "
@@ -55,6 +57,7 @@ void AddRange(CLI::App* app, CatOptions* options) {
             "Print rows up to this Clock.");
 }
 
+// An option takes one value each time, so that a FILE may follow it.
 void AddFilters(CLI::App* app, FilterOptions* filter) {
   const auto add_globs = [app](const char* name,
                                std::vector<std::string>* globs,
@@ -144,6 +147,7 @@ std::string Contradiction(const CatOptions& options) {
   if (options.filter.from_us > options.filter.to_us) {
     return "--from is later than --to: there is no time between them";
   }
+  // A moment needs a reading of its own before rows are printed.
   if (options.SeekMoments() &&
       (options.follow || absl::c_linear_search(options.files, "-"))) {
     return "--from and --to take only times if the run can be read only once";
@@ -160,6 +164,7 @@ std::string Contradiction(const CatOptions& options) {
 
 }  // namespace
 
+// Text has columns of its own unless some are named.
 bool CatOptions::HasColumn(Column column) const {
   if (!filter.calls) return false;
   if (columns.empty() && format != Format::kCsv && format != Format::kJsonl) {
@@ -201,6 +206,7 @@ std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
   return kExitUsage;
 }
 
+// The order of kNames is that of What, then of the bits in FilterOptions.
 absl::StatusOr<uint32_t> ParseKinds(absl::string_view list) {
   static constexpr absl::string_view kNames[] = {
       "call", "return", "c_call", "c_return", "c_except",
@@ -220,6 +226,7 @@ absl::StatusOr<uint32_t> ParseKinds(absl::string_view list) {
   return kinds;
 }
 
+// The list replaces the defaults, so both begin as unset.
 absl::Status ParseRecords(absl::string_view list, FilterOptions* options) {
   options->calls = options->marks = false;
   options->extra = {};

@@ -27,6 +27,7 @@ struct HeaderReader final : RecordVisitor {
   bool has_faults = false;
 };
 
+// Leaves the file at its start again, for the next reading.
 bool Read(int fd, RecordVisitor* visitor, ReadPlan* plan) {
   FdSource source(fd);
   StreamReader::Options options;
@@ -41,6 +42,7 @@ bool Read(int fd, RecordVisitor* visitor, ReadPlan* plan) {
 std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us) {
   HeaderReader begin;
   if (!Read(fd, &begin, nullptr) || !begin.has_faults) return nullptr;
+  // Batches of calls are skipped by the file's index of frames.
   const auto read = OneByOne([fd](ReplayVisitor* replay) {
     const auto plan = ReadPlan::WithoutEvents();
     const bool was_read = Read(fd, replay, plan.get());
@@ -50,6 +52,8 @@ std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us) {
   return ThreadDrss::Read(read, from_us);
 }
 
+// Messages about the file itself are kept back, as the reading of rows repeats
+// them. Those about the moments are printed.
 bool FindTimes(const CatOptions& options, const InputFile& input,
                const Console& console, FilterOptions* filter, int* code) {
   const std::string& name = input.shown_name();

@@ -6,6 +6,7 @@
 
 namespace pymemrun {
 
+// The thread uses this object, so it has to end first.
 MergeInput::~MergeInput() {
   Stop();
   if (thread_.joinable()) thread_.join();
@@ -44,6 +45,8 @@ bool MergeInput::PrintNext() {
   return PrintRow(items_.rows[next_]);
 }
 
+// Prints a run of items without asking the other files again: until the first
+// item that is later than all of theirs.
 bool MergeInput::Print(uint64_t until_ns) {
   bool wanted = true;
   // A mark is alone: it has no further items.
@@ -78,6 +81,8 @@ void MergeInput::Release() {
   changed_.notify_all();
 }
 
+// On the reading thread. The two threads take turns, by state_: the file's
+// index changes only in kReading, when the merging thread does not use it.
 bool MergeInput::HandOver(const Items& items) {
   std::unique_lock<std::mutex> lock(mutex_);
   // The merging thread needs nothing more.
@@ -113,6 +118,8 @@ bool MergeInput::OnGil(const GilEvent* events, size_t count) {
 
 void MergeInput::OnMark(const Mark& mark) { HandOver({.mark = &mark}); }
 
+// Merges k files by a heap of their first items: log k for each run of items
+// from one file.
 void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
                  const PrintTarget& target) {
   // The next item of each input that has one: (time, input), earliest first.
@@ -134,6 +141,7 @@ void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
     add(first);
   }
   for (const auto& input : inputs) {
+    // Every thread has to end before results are asked for.
     if (!target.ok()) input->Stop();
     while (input->Wait() != MergeInput::State::kDone) input->Stop();
   }

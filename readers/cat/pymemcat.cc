@@ -24,9 +24,11 @@
 namespace pymemrun {
 namespace {
 
+// How often --follow looks for more bytes.
 constexpr absl::Duration kFollowPoll = absl::Milliseconds(50);
 
-// Whether the receiver of `fd` has gone.
+// Whether the receiver of `fd` has gone. poll() reports POLLERR for a pipe
+// without a reader, even if no event is asked for, see poll(2).
 bool IsHungUp(int fd) {
   pollfd state = {fd, 0, 0};
   return poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
@@ -112,6 +114,7 @@ class Pymemcat {
     }
     progress_.reset();
     code = std::max(code, FinishOutput(console_, &output_));
+    // As in `pymemcat run.pb | head`: that is no failure.
     if (ReaderHasGone(console_)) return kExitOk;
     WarnOfSpreadsheet();
     return code;
@@ -166,6 +169,7 @@ class Pymemcat {
   FollowWatch watch_{[this] { return RunIsDead(run_.header); }};
 };
 
+// A file that cannot be opened does not keep the others from being printed.
 int Pymemcat::OpenAll() {
   int code = kExitOk;
   for (const std::string& path : options_.files) {
@@ -220,6 +224,8 @@ void Pymemcat::Plan(Input* input) {
       TerminalText(plan.status().message()), "); the whole file is read"));
 }
 
+// Changes of RSS by thread take a reading of their own, so they are read only
+// if a column shows them.
 void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
   if (!options_.HasColumn(Column::kThreadDrss) &&
       !options_.HasColumn(Column::kCallThreadDrss)) {
@@ -236,6 +242,7 @@ bool Pymemcat::Idle() {
          !watch_.IsOver(followed_->bytes_read(), absl::Now());
 }
 
+// Only if output goes elsewhere: on a terminal it would be mixed with the rows.
 void Pymemcat::StartProgress() {
   uint64_t size_bytes = 0;
   for (const Input& input : inputs_) size_bytes += input.file->size_bytes();
@@ -253,6 +260,8 @@ void Pymemcat::StartProgress() {
   }
 }
 
+// The exit code of a file's reading, and the messages about it. An interrupt
+// during --follow is the usual end.
 int Pymemcat::Told(const Input& input, const absl::Status& status,
                    const ReadResult& result) {
   progress_.reset();
@@ -264,6 +273,7 @@ int Pymemcat::Told(const Input& input, const absl::Status& status,
                      status, result);
 }
 
+// A run that was read, but has none of the records asked for.
 void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,
                           const ReadResult& result) {
   const std::string missing = printer.Missing();
@@ -361,6 +371,7 @@ uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
                          uint64_t marks, uint64_t most_context) {
   const uint64_t room = kSpreadsheetRows - 1;  // one is for the header
   if (next_rows + context_rows + marks <= room) return 0;
+  // Each row that is kept may bring as many context rows as any did.
   const uint64_t rows_each = 1 + most_context;
   const uint64_t kept = marks < room ? (room - marks) / rows_each : 0;
   if (kept == 0) return std::max<uint64_t>(next_rows, 2);

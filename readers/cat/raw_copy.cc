@@ -9,6 +9,7 @@
 namespace pymemrun {
 namespace {
 
+// A varint has at most 10 bytes.
 void AppendDelimited(absl::string_view record, OutputBuffer* output) {
   auto* const out = reinterpret_cast<uint8_t*>(output->Reserve(10));
   output->Commit(reinterpret_cast<char*>(PutVarint(out, record.size())));
@@ -21,6 +22,8 @@ bool IsKind(int field_number, absl::string_view record) {
   return !record.empty() && record[0] == (field_number << 3 | 2);
 }
 
+// Records are copied without being decoded, except the first: it says whether
+// this is a run file, and in which format.
 class RawCopy {
  public:
   RawCopy(OutputBuffer* output, RecordVisitor* watcher, ReadResult* result)

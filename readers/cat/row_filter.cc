@@ -8,11 +8,12 @@ namespace pymemrun {
 namespace {
 
 // Clocks of threads may differ a little: rows are ordered by number, not
-// exactly by time.
+// exactly by time. So reading goes on for this long after the last time asked
+// for.
 constexpr uint64_t kTimeSlackUs = 1000000;
 // Page and heap events follow rows of their time within a second.
 constexpr uint64_t kExtraSlackUs = 3000000;
-// Decisions are cached for ids up to this.
+// Decisions are cached for ids up to this: a few MiB for each kind of id.
 constexpr uint32_t kMaxRemembered = 1 << 21;
 
 // Matches one character `c` against the set that starts at pattern[at] == '['.
@@ -68,6 +69,7 @@ bool AnyMatches(const std::vector<std::string>& patterns,
       [text](const std::string& glob) { return GlobMatches(glob, text); });
 }
 
+// The magnitude of INT64_MIN does not fit in an int64_t.
 uint64_t Magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value)
                    : static_cast<uint64_t>(value);
@@ -75,6 +77,8 @@ uint64_t Magnitude(int64_t value) {
 
 }  // namespace
 
+// Only the last star is tried again: what stars before it took can stay. So
+// time is at most the product of both lengths, without recursion.
 bool GlobMatches(absl::string_view pattern, absl::string_view text) {
   size_t p = 0, t = 0;
   size_t star = absl::string_view::npos, star_text = 0;
@@ -93,12 +97,14 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text) {
   return p == pattern.size();
 }
 
+// About rows only: marks and other records have filters of their own.
 bool FilterOptions::PassesEverything() const {
   return calls && !HasTimes() && threads.empty() && files.empty() &&
          functions.empty() && (kinds & kRowKinds) == kRowKinds &&
          min_drss_bytes == 0 && every <= 1;
 }
 
+// The cheap tests come first. `every` counts only rows that pass all others.
 bool RowFilter::PassesNext(const Row& row) {
   if (!options_.calls || row.time_us < options_.from_us ||
       row.time_us > options_.to_us ||
@@ -157,7 +163,8 @@ bool RowFilter::PassesPlace(absl::string_view file,
           AnyMatches(options_.functions, function));
 }
 
-// The decision on an id, cached.
+// The decision on an id, cached: a run has many more rows than sites. A vector
+// grows by half, so ids may come in any order.
 template <typename Judge>
 bool RowFilter::Remembered(uint32_t id, std::vector<Verdict>* verdicts,
                            Judge judge) {

@@ -10,6 +10,8 @@ bool HasContextRows(const Filters& filters) {
   return !EveryEventLogged(filters);
 }
 
+// Which columns there are depends on all files. In a merge each reading thread
+// has seen its header by now: it waits with its first rows.
 void PrintTarget::Start() {
   options_.with_context = expect_context_.load(std::memory_order_relaxed);
   options_.extra.calls = expect_calls_.load(std::memory_order_relaxed);
@@ -27,6 +29,8 @@ RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
   view_.slot = slot;
 }
 
+// Rows need the process's start and page size; the target needs to know which
+// columns this file adds.
 void RunPrinter::OnHeader(const Header& header) {
   view_.pid = header.pid();
   view_.start_unix_us = header.start_realtime_ns() / 1000;
@@ -55,6 +59,8 @@ bool RunPrinter::OnRows(const Row* rows, size_t count) {
   return target_->ok();
 }
 
+// Context rows come before their logged row. They are held back until the
+// filter has decided about it.
 bool RunPrinter::PrintRow(const Row& row) {
   if (filter_.passes_everything()) {
     Write(row);
@@ -94,6 +100,7 @@ bool RunPrinter::PrintPage(const PageEntry& entry) {
   return !filter_.IsPast(entry.time_us);
 }
 
+// Rates may change during a run; an event has those that came before it.
 void RunPrinter::OnHeapRates(const HeapRates& rates) {
   rates_ = weights_.NumberOf(rates);
 }
@@ -131,6 +138,8 @@ bool RunPrinter::PrintGil(const GilEvent& event) {
   return !filter_.IsPast(event.time_ns / 1000);
 }
 
+// Half of the rows go at once, so that moving the others costs little for each
+// row.
 void RunPrinter::Hold(const Row& row) {
   if (held_.size() >= kMaxHeldRows) {
     held_.erase(held_.begin(), held_.begin() + kMaxHeldRows / 2);
@@ -138,6 +147,8 @@ void RunPrinter::Hold(const Row& row) {
   held_.push_back(row);
 }
 
+// devent: how many events there were since the last logged row that was
+// printed.
 void RunPrinter::Write(const Row& row) {
   const uint64_t devent = row.number > last_next_ ? row.number - last_next_ : 0;
   target_->Writer()->WriteRow(view_, row, devent);

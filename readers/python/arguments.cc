@@ -11,12 +11,17 @@ namespace pymemrun {
 
 namespace py = pybind11;
 
+// os.fsencode() takes str, bytes and os.PathLike, with the file system's
+// encoding and surrogate escapes.
 std::string PathBytes(py::handle path) {
   return py::module_::import("os").attr("fsencode")(path).cast<std::string>();
 }
 
 void RaiseOf(const absl::Status& status, py::handle path) {
   const std::string bytes = PathBytes(path);
+  // The status has no errno. Opening the file once more sets it, so that
+  // OSError gets its subclass and attributes. O_NONBLOCK: it may be a FIFO by
+  // now.
   if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
     const int fd = open(bytes.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
@@ -27,6 +32,7 @@ void RaiseOf(const absl::Status& status, py::handle path) {
   }
   const std::string name = TerminalText(bytes);
   const absl::string_view message = status.message();
+  // Some messages begin with the file's name already.
   throw py::value_error(absl::StartsWith(message, name)
                             ? std::string(message)
                             : absl::StrCat(name, ": ", message));
@@ -37,6 +43,7 @@ void RaiseExpected(const char* expected, py::handle found) {
                                     py::repr(found).cast<std::string>()));
 }
 
+// Accepts what has __index__(), as numpy's integers do, but no float.
 int64_t WholeNumberOf(py::handle found) {
   if (PyIndex_Check(found.ptr()) == 0) RaiseExpected("a whole number", found);
   PyObject* const index = PyNumber_Index(found.ptr());

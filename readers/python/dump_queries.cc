@@ -41,6 +41,7 @@ class DumpArray {
     data_ = made_->data();
     size_ = made_->size();
   }
+  // Read-only, as all objects of the dump share the array.
   py::buffer_info Buffer() const {
     return py::buffer_info(const_cast<void*>(data_), item_bytes_, format_, 1,
                            {static_cast<py::ssize_t>(size_)}, {item_bytes_},
@@ -56,7 +57,8 @@ class DumpArray {
   std::string format_;
 };
 
-// Sizes of 4 GiB or more need wider numbers than the dump's array has.
+// Sizes of 4 GiB or more need wider numbers than the dump's array has. There
+// they are UINT32_MAX, and size_bytes() looks them up.
 DumpArray SizesOf(const std::shared_ptr<LoadedDump>& dump) {
   const absl::Span<const uint32_t> sizes = dump->graph().arrays().sizes;
   bool is_exact = true;
@@ -69,6 +71,7 @@ DumpArray SizesOf(const std::shared_ptr<LoadedDump>& dump) {
   return DumpArray(dump, std::move(wide));
 }
 
+// A memoryview keeps its DumpArray alive, and that keeps the dump.
 py::dict Arrays(const ObjectDump& self) {
   const std::shared_ptr<LoadedDump>& dump = self.dump();
   const GraphArrays& arrays = self.graph().arrays();
@@ -94,6 +97,7 @@ py::object TextOf(absl::string_view text) {
   return PythonText(text);
 }
 
+// Fields that are unknown become None: those of the heap or of RSS go together.
 py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
                       const py::object& run) {
   // Damage in the run file is not printed: the result says what is unknown.
@@ -124,6 +128,7 @@ py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
       reason(what.no_rss));
 }
 
+// GoneWith() adds what only the chosen objects keep alive.
 py::object WhatIfType(const ObjectDump& self, const TextArgument& type,
                       const py::object& run) {
   const ObjectGraph& graph = self.graph();
@@ -151,6 +156,8 @@ constexpr char kWhatIfDoc[] =
 
 namespace {
 
+// pybind11 tries overloads in this order: a number is an address, anything else
+// is compared by its graph.
 void DefineContains(py::class_<ObjectDump>* dump) {
   dump->def(
       "__contains__",
@@ -189,6 +196,8 @@ void DefineRelation(py::class_<ObjectDump>* dump) {
   dump->def(
       "relation",
       [](const ObjectDump& self, const TextArgument& name) {
+        // The relations point into the graph. A shared pointer to both keeps
+        // the dump alive as long as a relation is used.
         struct DumpAndRelations {
           std::shared_ptr<LoadedDump> dump;
           Relations relations;
@@ -203,7 +212,8 @@ void DefineRelation(py::class_<ObjectDump>* dump) {
       "Relation. Raises ValueError for another name.");
 }
 
-// TypeRows as named tuples, the largest first.
+// TypeRows as named tuples, the largest first. Types without an object sort
+// last: the loop ends there, when all types are counted.
 py::object Summarize(const ObjectDump& dump, const py::object& limit) {
   const ObjectGraph& graph = dump.graph();
   struct Sums {
@@ -230,6 +240,7 @@ py::object Summarize(const ObjectDump& dump, const py::object& limit) {
   for (const Sums& of : sums) {
     if (of.count == 0) break;
     ++types;
+    // Beyond the limit types are only counted.
     if (rows.size() == most) continue;
     rows.append(row.Make(PythonText(graph.type_name(of.type)), of.count,
                          of.bytes, of.largest, retained[of.type]));
@@ -301,6 +312,9 @@ py::list AllOf(const DumpedObject& self, const TextArgument& type,
 
 }  // namespace
 
+// A breadth-first walk: `reached` is the queue and the result. Excluded objects
+// count as seen, so it does not go on from them. Linear in the references
+// walked.
 std::vector<NodeId> ReachedFrom(const DumpedObject& object,
                                 const py::object& excluding) {
   const ObjectGraph& graph = object.graph();

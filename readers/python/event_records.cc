@@ -35,6 +35,7 @@ void AddKind(const std::string& name, EventKinds* kinds) {
 
 }  // namespace
 
+// A str is an iterable of letters, so it is split first.
 EventKinds EventKindsOf(py::handle names) {
   if (names.is_none()) return {true, true, true, true, true};
   EventKinds kinds;
@@ -61,6 +62,7 @@ py::str EventRecords::ThreadOf(uint32_t thread) {
   return texts_.Of(stream_.index().ThreadLabel(thread));
 }
 
+// Fields of a call are None in rows that are not the end of a recorded call.
 py::object EventRecords::RecordOf(const Row& row) {
   const py::object none = py::none();
   const SourceLocation place = stream_.index().Resolve(row.site);
@@ -78,6 +80,8 @@ py::object EventRecords::RecordOf(const Row& row) {
       has_call && threads != nullptr ? py::cast(threads->OfCall(row)) : none);
 }
 
+// Free, or part of a mapping that was unmapped or moved; otherwise an
+// allocation.
 py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {
   const HeapEvent& event = heap.event;
   if (event.free_of != HeapFreeOf::kBlock) {
@@ -89,6 +93,7 @@ py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {
     return free_.Make(Seconds(event.time_us), event.address,
                       ThreadOf(event.thread));
   }
+  // `code` is the mapping of the C code that allocated.
   const absl::string_view module =
       event.code == 0 ? "" : stream_.index().MappingName(event.code);
   return allocation_.Make(
@@ -105,6 +110,7 @@ py::object EventRecords::RecordOf(const PageEntry& entry) {
                     entry.weight);
 }
 
+// Fields that an action does not have are None, see HasHold() and HasBy().
 py::object EventRecords::RecordOf(const GilEvent& event) {
   const py::object none = py::none();
   const bool has_hold = HasHold(event.action);
@@ -133,6 +139,8 @@ EventStream::EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds)
       source_(file_.get()),
       steps_(&source_, StreamReader::Options(), this) {}
 
+// Steps through records until one has events of the wanted kinds. A record's
+// events are kept until they are returned: memory is that of one batch.
 const Event* EventStream::Next() {
   if (reading_) {
     throw pybind11::value_error("the iterator is in use already");
@@ -143,6 +151,8 @@ const Event* EventStream::Next() {
     reading_ = true;
     const absl::Cleanup done = [this] { reading_ = false; };
     ended_ = true;  // even if the step raises
+    // Page events may follow the rows of their time, so these need a whole
+    // reading before the first row.
     if (kinds_.calls && !std::exchange(asked_threads_, true)) {
       threads_ = ThreadDrss::Read(ReadingOf(*file_), 0);
     }
@@ -170,6 +180,7 @@ bool EventStream::OnPages(const PageEntry* entries, size_t count) {
 bool EventStream::OnHeap(const HeapEvent* events, size_t count) {
   if (!kinds_.heap) return true;
   for (size_t i = 0; i < count; ++i) {
+    // A moved range has the weight of the old one, which is not known here.
     const bool has_weight =
         !events[i].is_free && events[i].allocator != HEAP_MREMAP;
     const double weight =

@@ -15,12 +15,14 @@ namespace {
 
 namespace py = pybind11;
 
+// Later times are cut, so that microseconds fit in 64 bits.
 constexpr double kMostSeconds = 1e12;
 
 // Raises ValueError for an invalid time.
 uint64_t MicrosecondsOf(const char* name, const py::object& seconds) {
   const double value = PyFloat_AsDouble(seconds.ptr());
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  // NaN is refused, too.
   if (!(value >= 0)) {
     throw py::value_error(
         absl::StrCat(name, ": expected seconds, found ", value));
@@ -29,6 +31,7 @@ uint64_t MicrosecondsOf(const char* name, const py::object& seconds) {
       std::llround(std::min(value, kMostSeconds) * 1e6));
 }
 
+// A named moment, such as "peak", takes a reading of its own.
 HeapMoment MomentOf(const RunFile& file, const py::object& at) {
   absl::StatusOr<Moment> moment = Moment{Moment::kTime};
   if (py::isinstance<py::str>(at)) {
@@ -55,6 +58,7 @@ GroupBy ByOf(const std::string& name) {
                    name, "\""));
 }
 
+// Read() releases the GIL itself; Finish() may take long, too.
 void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
   const ReadResult result = file.Read(replay);
   {
@@ -71,6 +75,7 @@ void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
 // Whether rows are places with files; otherwise they are names.
 bool HasPlaces(GroupBy by) { return HasLines(by) || by == GroupBy::kFile; }
 
+// Estimates of frees may exceed those of allocations by rounding.
 std::vector<double> NotNegative(std::vector<double> values) {
   for (double& value : values) value = std::max(value, 0.0);
   return values;
@@ -78,6 +83,7 @@ std::vector<double> NotNegative(std::vector<double> values) {
 
 }  // namespace
 
+// Read() raises a Python exception where other readers return false.
 ReadRun ReadingOf(const RunFile& file) {
   return OneByOne([&file](ReplayVisitor* visitor) {
     file.Read(visitor);
@@ -87,6 +93,7 @@ ReadRun ReadingOf(const RunFile& file) {
   });
 }
 
+// Arguments are checked before the file is read.
 py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
                          int top, const std::string& by,
                          const py::object& from_s, const py::object& to_s) {
@@ -134,6 +141,7 @@ HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
   rows_ = RowsBy(GroupBy::kLine);
 }
 
+// No reading: the sums of the moment are grouped anew.
 py::list HeapSnapshot::RowsBy(GroupBy by) const {
   HeapRowsMaker maker(by);
   maker.Add(*replay_, sums_);
@@ -156,6 +164,8 @@ py::list HeapSnapshot::RowsBy(GroupBy by) const {
   return list;
 }
 
+// One budget for all: written one by one, stacks repeat the frames that they
+// share.
 py::list HeapSnapshot::Stacks() const {
   const RecordType type("StackRow"), frame("Frame");
   PythonTexts texts;

@@ -87,6 +87,7 @@ void DefineSettings(RunClass* run) {
                "Whether C code's own allocations are recorded, too.");
 }
 
+// What needs a reading of the whole file; the properties above need its header.
 void DefineWholeFile(RunClass* run) {
   run->def_property_readonly(
       "end", &RunObject::End,
@@ -106,6 +107,7 @@ void DefineWholeFile(RunClass* run) {
   run->def(
       "stack",
       [](RunObject& self, WholeArgument id) {
+        // Otherwise a large number would be cut to a valid id.
         if (id.number < 0 || id.number > UINT32_MAX) {
           throw py::key_error(std::to_string(id.number));
         }
@@ -193,6 +195,7 @@ void DefineHeap(RunClass* run) {
 
 using SnapshotClass = py::class_<HeapSnapshot>;
 
+// A list does the work of __getitem__, so slices and negative indexes work.
 void DefineSequence(SnapshotClass* snapshot) {
   snapshot->def("__len__",
                 [](const HeapSnapshot& self) { return self.rows().size(); });

@@ -23,7 +23,8 @@ namespace {
 
 namespace py = pybind11;
 
-// The value of a node; `unknown` if Python code cannot represent it.
+// The value of a node; `unknown` if Python code cannot represent it. Dumps have
+// values as text. "unicode" and "long" are types of other writers of dumps.
 py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   const NodeDetails details = graph.details(node);
   const std::string& type = graph.type_name(graph.type(node));
@@ -54,6 +55,8 @@ const NodeAllocations* LoadedDump::Allocations() {
   return graph().allocations();
 }
 
+// A folder raises what open() would raise. Loading releases the GIL; exceptions
+// are made after that.
 ObjectDump::ObjectDump(py::handle path, const py::object& run) {
   const std::string bytes = PathBytes(path);
   std::error_code error;
@@ -100,6 +103,7 @@ py::list ObjectDump::GetAll(const TextArgument& type) const {
       found.push_back(node);
     }
   }
+  // The first use of retained() finds the dominators of the whole graph.
   std::stable_sort(found.begin(), found.end(), [&](NodeId a, NodeId b) {
     return analysis_->retained(a) > analysis_->retained(b);
   });
@@ -108,6 +112,7 @@ py::list ObjectDump::GetAll(const TextArgument& type) const {
   return objects;
 }
 
+// Makes a second graph: objects that were returned before keep the first one.
 uint64_t ObjectDump::CollapseInstanceDicts() {
   Collapsed collapsed = pymemrun::CollapseInstanceDicts(graph());
   auto folded = std::make_shared<LoadedDump>(std::move(collapsed.graph));
@@ -126,6 +131,8 @@ py::list DumpedObject::Children() const {
   return children;
 }
 
+// Edges to a node are sorted by their source, so several from one object are
+// adjacent: it is listed once.
 py::list DumpedObject::Parents() const {
   py::list parents;
   NodeId last = kNoNode;
@@ -143,6 +150,8 @@ py::object DumpedObject::Unwrapped(NodeId node) const {
   return ValueOf(graph(), node, py::cast(DumpedObject(analysis_, node)));
 }
 
+// A dict's entries have keys, attributes have names. An instance's __dict__ is
+// opened, so its entries appear as attributes.
 py::object DumpedObject::RefsAsDict() const {
   py::object refs = RecordClass("References")();
   const auto add = [&](NodeId node) {
@@ -216,6 +225,8 @@ namespace {
 using DumpClass = py::class_<ObjectDump>;
 using ObjectClass = py::class_<DumpedObject>;
 
+// Together they retain more than the sum of their own figures: what several of
+// them hold is freed only with all of them.
 void DefineRetained(DumpClass* dump) {
   dump->def(
       "retained",
@@ -336,6 +347,8 @@ void DefineNeighbours(ObjectClass* object) {
               "shortest chain from a root.");
 }
 
+// A DumpedObject is made anew each time, so equality goes by node, not by
+// identity. obj[i] is its reference number i, as in Meliae.
 void DefineIdentity(ObjectClass* object) {
   using Self = DumpedObject;
   object->def("__getitem__", [](const Self& s, size_t index) {

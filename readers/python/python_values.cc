@@ -5,11 +5,13 @@ namespace {
 
 namespace py = pybind11;
 
-// Bytes of a record and its place in a list.
+// Bytes of a record and its place in a list, for FrameBudget. The texts are
+// shared.
 constexpr uint64_t kFrameTupleBytes = 96;
 
 }  // namespace
 
+// Run files have surrogates as CPython encodes them with "surrogatepass".
 py::str PythonText(absl::string_view bytes) {
   const auto size = static_cast<Py_ssize_t>(bytes.size());
   PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), size, "surrogatepass");
@@ -33,7 +35,9 @@ py::object RecordClass(const char* name) {
 
 RecordType::RecordType(const char* name) : type_(RecordClass(name)) {}
 
-// Like tuple.__new__, without a tuple of arguments.
+// Like tuple.__new__, without a tuple of arguments: named tuples have no fields
+// of their own beyond the tuple's items. REQUIRES: `count` is the number of
+// fields.
 py::object RecordType::Make(py::object* items, size_t count) const {
   auto* const type = reinterpret_cast<PyTypeObject*>(type_.ptr());
   PyObject* const record = type->tp_alloc(type, static_cast<Py_ssize_t>(count));
@@ -46,6 +50,8 @@ py::object RecordType::Make(py::object* items, size_t count) const {
 
 double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
 
+// Walks from the innermost frame to the outermost, and reverses at the end. If
+// the budget ends, one frame says that there are more.
 py::list FramesOf(const RunIndex& index, uint32_t stack,
                   const RecordType& frame, PythonTexts* texts,
                   FrameBudget* budget) {
@@ -66,6 +72,7 @@ py::list FramesOf(const RunIndex& index, uint32_t stack,
   return frames;
 }
 
+// numpy is no dependency: asarray() shares the array's memory by its buffer.
 py::object FloatArray(const std::vector<double>& values) {
   const py::bytes bytes(reinterpret_cast<const char*>(values.data()),
                         values.size() * sizeof(double));

@@ -40,6 +40,8 @@ RelationObject::RelationObject(std::shared_ptr<const Relations> all,
                                absl::string_view name) {
   std::vector<absl::string_view> names;
   for (const auto& relation : *all) {
+    // Shares the ownership of all of them, see shared_ptr's aliasing
+    // constructor.
     if (relation->name() == name) relation_ = {all, relation.get()};
     names.push_back(relation->name());
   }
@@ -60,6 +62,8 @@ py::list RelationObject::Columns() const {
   return columns;
 }
 
+// The PyCapsule interface of Arrow: the consumer moves the struct out and calls
+// release() itself. Otherwise the capsule's destructor does.
 py::capsule RelationObject::ArrowStream() const {
   auto stream = std::make_unique<ArrowArrayStream>();
   {
@@ -75,6 +79,7 @@ py::capsule RelationObject::ArrowStream() const {
   });
 }
 
+// Rows() may read the whole file, so other threads run.
 RowTuples::RowTuples(const RelationObject& relation)
     : relation_(relation.shared()), rows_([&] {
         const py::gil_scoped_release others_may_run;
@@ -94,6 +99,8 @@ py::tuple RowTuples::Next() {
   return row;
 }
 
+// Relations read the run by RelationRun, which prints its messages: here
+// nowhere. A moment is looked up now, so that a wrong one raises at once.
 std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
                                              const std::string& at) {
   const absl::StatusOr<Moment> moment = ParseMoment(at);
@@ -121,6 +128,7 @@ std::shared_ptr<const Relations> RelationsOf(const RunFile& file,
   return {all, &all->relations};
 }
 
+// _query.py makes the class of named tuples, as columns are known only now.
 py::object QueryRows(const std::string& sql, const Relations& relations) {
   const auto answer = RunSql(sql, /*most_rows=*/0, relations);
   if (!answer.ok()) {

@@ -38,6 +38,8 @@ int OpenToRead(const std::string& path) {
   }
   if (error == 0) {
     bool interrupted = false;
+    // Ctrl-C ends the wait: signal handlers of Python run only in
+    // PyErr_CheckSignals().
     WaitForWriter(fd, kPatience, [&](absl::Duration) {
       const py::gil_scoped_acquire gil;
       interrupted = PyErr_CheckSignals() != 0;
@@ -55,6 +57,7 @@ int OpenToRead(const std::string& path) {
 std::shared_ptr<const RunFile> RunFile::Open(py::handle path) {
   const auto bytes =
       py::module_::import("os").attr("fsencode")(path).cast<std::string>();
+  // As open() of Python does: the system would take the path up to there.
   if (bytes.find('\0') != std::string::npos) {
     throw py::value_error("embedded null byte");
   }
@@ -86,6 +89,7 @@ ReadResult RunFile::Read(RecordVisitor* visitor) const {
   return result;
 }
 
+// What is wrong with the content is a ValueError; the rest is the system's.
 void RunFile::Raise(const absl::Status& status) const {
   const std::string message =
       absl::StrCat(shown_name_, ": ", TerminalText(status.message()));
@@ -97,6 +101,8 @@ void RunFile::Raise(const absl::Status& status) const {
   throw py::error_already_set();
 }
 
+// pread() leaves the descriptor's position alone, so several readings share it.
+// Python's signal handlers run between two parts.
 absl::StatusOr<size_t> RunFileSource::Read(char* buffer, size_t size) {
   {
     const py::gil_scoped_acquire gil;

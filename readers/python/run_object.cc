@@ -20,6 +20,7 @@ class HeaderVisitor final : public RecordVisitor {
   bool is_dump = false;
 };
 
+// Steps record by record instead of reading the file: opening must be quick.
 Header HeaderOf(const RunFile& file) {
   RunFileSource source(&file);
   HeaderVisitor visitor;
@@ -70,6 +71,8 @@ py::list RunObject::Argv() const {
   return arguments;
 }
 
+// datetime has microseconds, so the nanoseconds are cut. Sums with timedelta
+// are exact; datetime.fromtimestamp() takes a float.
 py::object RunObject::StartTime() const {
   const py::module_ datetime = py::module_::import("datetime");
   const py::object epoch = datetime.attr("datetime")(
@@ -92,6 +95,8 @@ const char* RunObject::HeapMode() const {
   }
 }
 
+// A run that goes on is read anew when its file has grown. The caller's pointer
+// keeps the old facts while another thread replaces them.
 std::shared_ptr<RunObject::WholeFile> RunObject::Facts() {
   const std::shared_ptr<const RunFile> file = this->file();
   const uint64_t file_bytes = file->SizeBytes();

@@ -54,6 +54,8 @@ int PrintToConsole(const Console& console, ReportCommand* command) {
   return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);
 }
 
+// A plain file is written under another name, and renamed at the end. So one
+// that exists is replaced by a whole report or not at all.
 int PrintToFile(const Console& console, bool says_name,
                 ReportCommand* command) {
   const FileOptions& files = command->files();
@@ -92,7 +94,8 @@ int PrintToFile(const Console& console, bool says_name,
 }
 
 // The words that an old name stands for are given with it: neither they nor
-// what does not go with them is in its help.
+// what does not go with them is in its help. CLI11 takes words in reverse
+// order.
 void HideWhatIsGiven(const std::vector<std::string>& words, CLI::App* app) {
   if (words.empty()) return;
   try {
@@ -112,6 +115,7 @@ void HideWhatIsGiven(const std::vector<std::string>& words, CLI::App* app) {
 
 }  // namespace
 
+// A program may be started without its name: argc is then 0.
 int ProgramMain(const char* name, int argc, char** argv, Program* run) {
   EndPlainlyWithoutMemory(name);
   signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
@@ -161,6 +165,8 @@ void SayUnknownCommand(const std::string& name, const CommandList& commands,
       nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
 }
 
+// The parser's own checks first, then what the command says of its options
+// together. Files are not opened yet.
 std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
                                 const Console& console, ReportCommand* command,
                                 AddRefused* refused) {
@@ -191,6 +197,8 @@ std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
   return kExitUsage;
 }
 
+// Folders become files before problems are sought again, as their number is
+// known only now. A picture without a name gets one on a terminal.
 int RunCommand(const std::vector<std::string>& arguments,
                const Console& console, ReportCommand* command,
                AddRefused* refused) {

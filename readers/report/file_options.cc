@@ -60,6 +60,7 @@ void FileOptions::AddPid(CLI::App* app) {
       ->group(kMoreOptions);
 }
 
+// Reads only the headers. A file that cannot be opened has pid 0 here.
 std::string FileOptions::KeepProcess() {
   if (pid == 0) return "";
   std::vector<std::string> kept;
@@ -88,6 +89,7 @@ std::vector<std::string> FileOptions::All() const {
   return all;
 }
 
+// Asked twice, before folders become files and after.
 std::string FileOptions::Problem() const {
   if (count == 2 && paths.size() != 2) {
     return absl::StrCat("takes two files, OLD and NEW, found ", paths.size());

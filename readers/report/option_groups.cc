@@ -48,6 +48,7 @@ void TableOptions::AddSort(CLI::App* app) {
 
 namespace {
 
+// An option of one value each time it is given, so that a FILE may follow it.
 void AddGlobs(CLI::App* app, const std::string& name, const std::string& what,
               std::vector<std::string>* globs) {
   app->add_option(name, *globs, absl::StrCat("List ", what, ". Repeatable."))
@@ -71,6 +72,7 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
            &view->functions);
 }
 
+// A thread or an allocator has no file to choose by.
 void AddFilesOfPlaces(CLI::App* app, TableView* view) {
   AddFiles(app, "", view);
   Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
@@ -108,6 +110,7 @@ void TableOptions::Print(absl::string_view heading, Table table,
   PrintTable(table, format(), output);
 }
 
+// Rows behind table->places, such as sums, are kept: only places are cut.
 std::optional<size_t> TableOptions::Choose(const Console& console,
                                            Table* table) const {
   const bool any = table->places > 0;
@@ -163,6 +166,8 @@ void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
   Need(app, {"--task"}, "--by task");
 }
 
+// Without a choice or an order of the user's, the table was made with the
+// limit.
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
                               GroupBy by, bool folds, const Console& console,
                               OutputBuffer* output) const {
@@ -213,6 +218,7 @@ void AddGroupBy(CLI::App* app, GroupBy* by,
   AddChoice(app, "--by", by, choices, "KIND", help);
 }
 
+// Sets a global of OwnCode, as every index of a run asks it.
 void AddOwn(CLI::App* app) {
   app->add_option_function<std::vector<std::string>>(
          "--own", OwnCode::SetPatterns,
@@ -241,6 +247,7 @@ void AddMoment(CLI::App* app, std::optional<Moment>* moment) {
   AddMomentTo(app, moment);
 }
 
+// A hidden option whose parsing fails: the message is better than "unknown".
 void Refuse(CLI::App* app, const std::string& name, const std::string& why) {
   app->add_option_function<std::string>(name,
                                         [name, why](const std::string&) {

@@ -77,8 +77,9 @@ std::string CommandsHelp(const CommandList& commands) {
          "version.\n";
 }
 
-// The command that comes behind an option, where that cannot be meant
-// otherwise: commands come first. Empty: none does.
+// The command that comes behind an option, as in `--json heap run.pb`: commands
+// come first. Empty: the words make sense as they are. That is tried by parsing
+// them for the first command, in silence.
 std::string CommandBehind(const std::vector<std::string>& arguments,
                           const Console& console) {
   FdSink nowhere(-1);
@@ -120,6 +121,8 @@ constexpr Shared kShared[] = {
 };
 
 // "heap, top and calls": the commands that have it.
+// Makes each command's options to find out: only for a message. The group of a
+// refused option is empty.
 std::string CommandsWith(const std::string& option) {
   std::vector<std::string> names;
   for (const auto& command : ReportCommands()) {
@@ -135,6 +138,7 @@ std::string CommandsWith(const std::string& option) {
   return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
 }
 
+// An option of other reports says why it is missing here, and who has it.
 void RefuseOthers(const std::string& command, CLI::App* app) {
   for (const Shared& shared : kShared) {
     if (app->get_option_no_throw(shared.name) != nullptr) continue;
@@ -165,6 +169,8 @@ std::vector<std::string> WithUsualFile(std::vector<std::string> words) {
 
 }  // namespace
 
+// The first word decides: help, version, a command, or else a FILE or an option
+// of the first command, which needs no name.
 int RunPymemreport(const std::vector<std::string>& words,
                    const Console& console) {
   const auto arguments = WithUsualFile(words);

@@ -8,6 +8,7 @@
 
 namespace pymemrun {
 
+// Old names are a state of the command, as its help and messages use the name.
 bool ReportCommand::GoesBy(const std::string& name) {
   if (name == name_) return true;
   for (OldName& old : OldNames()) {
@@ -31,6 +32,8 @@ std::unique_ptr<CLI::App> ReportCommand::MakeParser(
   return app;
 }
 
+// Run() sees one path at a time. Tables for machines become one, with a column
+// for the run; text has a heading for each.
 int ReportCommand::RunEach(const Console& console, OutputBuffer* output) {
   if (files_.count != 1 || files_.paths.size() == 1) {
     return Run(console, output);

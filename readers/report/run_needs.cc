@@ -22,6 +22,9 @@ std::vector<Recorded> RunNeeds::Of(const CLI::App& app) const {
   return needed;
 }
 
+// A need of some option is a note behind that option's help. One of the whole
+// command ends the first paragraph of its description, which --help prints,
+// too.
 void RunNeeds::AddToHelp(CLI::App* app) const {
   for (const RunNeed& need : all_) {
     const std::string needs =

@@ -22,6 +22,8 @@ void RunReading::Say(absl::string_view message) const {
   console_.Say(absl::StrCat(file_->shown_name(), ": ", message));
 }
 
+// First in silence. If that fails, the run may lack what the command needs,
+// which is the better message; otherwise it is tried again aloud.
 bool RunReading::Find(const RangeOptions& options, MomentRange* range) {
   if (file_ == nullptr) return false;
   Console silent = console_;
@@ -57,6 +59,7 @@ bool RunReading::HasNeeded() {
                      [this](Recorded what) { return file_->Has(what); });
 }
 
+// A damaged file may have lost it: that is a failure, not a wrong use.
 bool RunReading::Has(bool there, absl::string_view lacking) {
   if (there) return true;
   Say(lacking);

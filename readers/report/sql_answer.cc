@@ -13,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+// Rows that are held at a time, however many there are.
 constexpr uint64_t kPartRows = 4096;
 
 // The SELECT says which columns there are, and their order.
@@ -31,6 +32,8 @@ absl::Status PrintText(const TableOptions& table, SqlQuery* query,
   return absl::OkStatus();
 }
 
+// For machines: prints parts while the query runs. Asks for one row beyond the
+// limit, to know whether there are more.
 absl::Status PrintRows(const TableOptions& table, SqlQuery* query,
                        const Console& console, OutputBuffer* output) {
   const uint64_t most = table.limit();

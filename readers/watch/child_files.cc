@@ -20,6 +20,8 @@ Header HeaderOfFile(const std::string& path) {
   return file.ok() ? HeaderOf((*file)->fd()) : Header();
 }
 
+// The second field of /proc/PID/statm: resident pages, see proc(5). 0: the
+// process has ended.
 uint64_t RssOf(uint32_t pid) {
   const auto file = InputFile::Open(absl::StrCat("/proc/", pid, "/statm"));
   char buffer[256];
@@ -35,6 +37,7 @@ uint64_t RssOf(uint32_t pid) {
 
 }  // namespace
 
+// "out/run.pb" becomes folder "out/", stem "run." and ending ".pb".
 ChildFiles::ChildFiles(const std::string& run_path) {
   const size_t slash = run_path.rfind('/') + 1;
   folder_ = slash == 0 ? "./" : run_path.substr(0, slash);
@@ -44,6 +47,8 @@ ChildFiles::ChildFiles(const std::string& run_path) {
   ending_ = dot == std::string::npos ? "" : name.substr(dot);
 }
 
+// Each header is read once; a file without one is tried again next time. A pid
+// that is used again shows its first run.
 std::vector<WatchFrame::Child> ChildFiles::Look(const Header& parent) {
   DIR* const files = opendir(folder_.c_str());
   while (files != nullptr) {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr short kCurvePair = 1;
 
+// curses takes streams; closing them must leave the program's own descriptors
+// open.
 FILE* OpenCopy(int fd, const char* mode) {
   const int copy = dup(fd);
   FILE* const file = copy < 0 ? nullptr : fdopen(copy, mode);
@@ -37,6 +39,8 @@ attr_t LookOf(WatchLine::Look look) {
 
 }  // namespace
 
+// newterm() instead of initscr(), which ends the program if the terminal's type
+// is unknown. If anything fails here, ~Screen() undoes the rest.
 std::unique_ptr<Screen> Screen::Open(int out_fd) {
   if (isatty(STDIN_FILENO) == 0 || isatty(out_fd) == 0) return nullptr;
   auto screen = absl::WrapUnique(new Screen);
@@ -44,6 +48,7 @@ std::unique_ptr<Screen> Screen::Open(int out_fd) {
   screen->in_ = OpenCopy(STDIN_FILENO, "r");
   screen->out_ = OpenCopy(out_fd, "w");
   if (screen->in_ == nullptr || screen->out_ == nullptr) return nullptr;
+  // curses prints UTF-8 only in the user's locale.
   setlocale(LC_CTYPE, "");
   SCREEN* const curses = newterm(nullptr, screen->out_, screen->in_);
   if (curses == nullptr) return nullptr;
@@ -60,6 +65,7 @@ std::unique_ptr<Screen> Screen::Open(int out_fd) {
   return screen;
 }
 
+// endwin() writes to the terminal, so the streams are closed last.
 Screen::~Screen() {
   if (curses_ != nullptr) {
     endwin();
@@ -73,6 +79,7 @@ Screen::~Screen() {
 size_t Screen::columns() const { return std::max(getmaxx(stdscr), 1); }
 size_t Screen::rows() const { return std::max(getmaxy(stdscr), 1); }
 
+// curses compares with what is on the screen, and sends only what has changed.
 void Screen::Show(const std::vector<WatchLine>& lines) {
   werase(stdscr);
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -82,6 +89,7 @@ void Screen::Show(const std::vector<WatchLine>& lines) {
   wrefresh(stdscr);
 }
 
+// A resize comes as KEY_RESIZE, by curses' handler of SIGWINCH.
 int Screen::Key(int wait_ms) {
   wtimeout(stdscr, wait_ms);
   const int key = wgetch(stdscr);

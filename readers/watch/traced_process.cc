@@ -31,6 +31,8 @@ constexpr int kOutputFd = 4, kPidFd = 5;
 constexpr absl::string_view kCollector = "pymemrun-coll";
 constexpr absl::string_view kProgram = "/pymemrun-collector";
 
+// The start of a small file in /proc. The fields needed are all in its first
+// 1,024 bytes.
 std::string Contents(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return "";
@@ -67,6 +69,9 @@ bool MayCollect(const std::string& process, pid_t pid) {
   });
 }
 
+// The collector has a pidfd of its process. The "Pid:" line of its fdinfo names
+// that process, see pidfd_open(2). Another user's /proc/PID/fdinfo cannot be
+// read.
 bool Collects(const std::string& process, pid_t pid) {
   if (!absl::StartsWith(Contents(absl::StrCat(process, "/comm")), kCollector) ||
       !MayCollect(process, pid)) {
@@ -109,7 +114,9 @@ std::string FindLauncher() {
   return "pymemrun";
 }
 
-// Returns 0, or errno.
+// Starts the words in a session of their own, so a hang-up or Ctrl-C of this
+// terminal does not reach them. All signals have their usual effect there: this
+// program ignores some. Returns 0, or errno.
 int Spawn(std::vector<std::string> words, const std::string& output,
           pid_t* pid) {
   std::vector<char*> argv;
@@ -137,6 +144,7 @@ int Spawn(std::vector<std::string> words, const std::string& output,
 
 }  // namespace
 
+// Looks at the processes one by one: linear in their number.
 absl::StatusOr<TracedBy> CollectorOf(pid_t pid) {
   DIR* const processes = opendir("/proc");
   TracedBy found;
@@ -162,6 +170,8 @@ absl::StatusOr<std::string> RunFileOf(pid_t pid) {
   return std::move(found->run_file);
 }
 
+// Any process can set its own comm, so here the program's file is compared,
+// too. That file may have been replaced since.
 bool IsCollectorOf(pid_t collector, pid_t pid) {
   const std::string process = absl::StrCat("/proc/", collector);
   char path[PATH_MAX];
@@ -195,6 +205,7 @@ absl::StatusOr<std::unique_ptr<StartedRun>> StartedRun::Start(
       absl::StrCat("pymemrun cannot be started: ", strerror(error)));
 }
 
+// waitpid() reaps the process, so the code is kept.
 std::optional<int> StartedRun::ExitCode() {
   int status = 0;
   if (!code_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) {

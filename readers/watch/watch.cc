@@ -23,6 +23,8 @@
 namespace pymemrun {
 namespace {
 
+// How often the screen is drawn, lines are printed and the file is examined;
+// kPoll is the wait at the file's present end.
 constexpr absl::Duration kDrawEach = absl::Milliseconds(250);
 constexpr absl::Duration kLookEach = absl::Seconds(1);
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
@@ -35,7 +37,8 @@ volatile sig_atomic_t caught = 0;
 
 void Catch(int signal) { caught = signal; }
 
-// While it exists, signals that would end the program are noted instead.
+// While it exists, signals that would end the program are noted instead: the
+// terminal has to be restored first. No SA_RESTART, so that waits end.
 class Signals {
  public:
   Signals() {
@@ -100,6 +103,9 @@ class GrowingSource final : public ByteSource {
   const std::function<bool()> on_bytes_, at_end_;
 };
 
+// The reader of the file drives everything. GrowingSource calls Tick() between
+// reads and waits at the file's end, so drawing, keys and reading share one
+// thread.
 class Watcher {
  public:
   Watcher(const WatchRequest& request, const Console& console)
@@ -193,6 +199,7 @@ absl::Status Watcher::ReadOnce() {
   return status;
 }
 
+// Everything written so far was read. Returns whether to try again.
 bool Watcher::AtEnd() {
   if (request_.once || model_->ended()) return false;
   if (look_.IsDue()) Look();
@@ -206,7 +213,8 @@ bool Watcher::IsDead() {
   return request_.started != nullptr && request_.started->ExitCode();
 }
 
-// Checks what happened to the file.
+// Checks what happened to the file. One that became shorter was overwritten: it
+// is read from its start again.
 void Watcher::Look() {
   struct stat open_file, named;
   if (fstat(file_->fd(), &open_file) == 0 && S_ISREG(open_file.st_mode)) {
@@ -237,6 +245,8 @@ void Watcher::FillFrame() {
   }
 }
 
+// A frame that takes long to draw delays the next one: drawing gets about a
+// tenth of the time.
 void Watcher::Draw() {
   const absl::Time begin = absl::Now();
   if (!frozen_) FillFrame();
@@ -280,6 +290,7 @@ void Watcher::StayUntilQuit() {
   }
 }
 
+// A screen of fixed size, without the line of keys and the empty ones above it.
 int Watcher::PrintOnce() {
   seen_children_ = children_.Look(model_->header());
   FillFrame();
@@ -297,7 +308,8 @@ int Watcher::PrintOnce() {
   return kExitFailed;
 }
 
-// The exit code of the program that was started.
+// The exit code of the program that was started. Unless the user has left, it
+// waits for the program, whose file ends a little earlier.
 int Watcher::Ended() {
   StartedRun& started = *request_.started;
   const bool is_watched = !quit_ && caught == 0;
@@ -319,6 +331,7 @@ int Watcher::Ended() {
 }
 
 int Watcher::Run() {
+  // Before the screen: curses leaves a signal alone that has a handler.
   std::optional<Signals> signals;
   if (!request_.once) signals.emplace();
   line_.Delay(kLookEach);  // a run that has ended gets one line
@@ -348,6 +361,7 @@ int Watcher::Run() {
   }
   if (request_.started != nullptr) code = Ended();
   signals.reset();
+  // So that the caller sees which signal ended this program.
   if (caught == SIGTERM || caught == SIGHUP) raise(caught);
   return code;
 }

@@ -40,7 +40,8 @@ std::string RssText(const WatchFrame& frame) {
                             Bytes(static_cast<double>(frame.peak_bytes)));
 }
 
-// Lays out one screen.
+// Lays out one screen, from the top. Each part takes rows that the parts above
+// left.
 class Layout {
  public:
   Layout(const WatchFrame& frame, size_t columns, size_t rows, bool unicode)
@@ -55,6 +56,8 @@ class Layout {
     }
     AddAmounts();
     AddChildren();
+    // The last row is for the keys: the rest is cut, or filled with empty
+    // lines.
     if (lines_.size() + 1 > rows_) lines_.resize(rows_ == 0 ? 0 : rows_ - 1);
     while (lines_.size() + 1 < rows_) lines_.push_back({});
     if (rows_ > 0) {
@@ -85,6 +88,7 @@ class Layout {
   std::vector<WatchLine> lines_;
 };
 
+// The scale is beside the first and the last row: the highest value, and 0.
 void Layout::AddCurve() {
   const size_t height = std::clamp<size_t>(rows_ / 4, 3, 8);
   const std::vector<std::string> rows =
@@ -123,7 +127,8 @@ void Layout::AddList(const std::string& heading,
   }
 }
 
-// A heading is useless without a row below it.
+// Children get at most a quarter of the rows, threads a third of the rest. A
+// heading is useless without a row below it.
 void Layout::AddAmounts() {
   if (frame_.meaning.empty()) return;
   const size_t children =

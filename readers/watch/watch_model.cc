@@ -13,6 +13,7 @@ namespace {
 // How often sums are kept for comparison.
 constexpr uint64_t kStepUs = 500000;
 
+// Numbers come as they are found, so a vector grows when needed.
 void AddTo(size_t number, double bytes, std::vector<double>* sums) {
   if (number >= sums->size()) sums->resize(number + 1);
   (*sums)[number] += bytes;
@@ -44,7 +45,8 @@ void WatchModel::OnHeader(const Header& header) {
   See(0, header.first_rss_bytes());
 }
 
-// 0: only the time is known.
+// 0 bytes: only the time is known. Times of threads may be out of order a
+// little.
 void WatchModel::See(uint64_t time_us, uint64_t rss_bytes) {
   now_us_ = std::max(now_us_, time_us);
   if (rss_bytes == 0) return;
@@ -132,12 +134,16 @@ void WatchModel::OnFooter(const Footer& footer) {
 
 void WatchModel::OnDamage(const StreamReader::Damage& damage) { ++damages_; }
 
+// Blocks show what is alive. Pages show only what came, but at the line that
+// touched them. Calls see growth of the whole process.
 WatchModel::Basis WatchModel::basis() const {
   if (has_heap_events()) return Basis::kHeap;
   if (has_pages_) return Basis::kPages;
   return has_rows_ ? Basis::kCalls : Basis::kNone;
 }
 
+// Each Take...() makes sums by line and thread out of the replay's sums by
+// stack. Cost: linear in sources or stacks, see Remember().
 void WatchModel::TakeHeap(Sums* sums) {
   const std::vector<HeapSource>& sources = model().sources();
   for (uint32_t i = 0; i < sources.size(); ++i) {
@@ -228,6 +234,7 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
   frame->rss_bytes = rss_bytes_;
   frame->peak_bytes = peak_bytes_;
   frame->curve = curve_.Values(now_us_, curve_columns);
+  // By Basis.
   static constexpr absl::string_view kMeanings[] = {
       "", "live heap", "pages that came", "growth of RSS at its events"};
   frame->meaning = std::string(kMeanings[static_cast<size_t>(basis())]);
@@ -246,6 +253,9 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
   if (before_.back().time_us + kStepUs <= now_us_) Keep(std::move(now));
 }
 
+// Steps of 1 ms at first. When time exceeds the last step, each pair becomes
+// one step of twice the length. So memory is constant, whatever the run's
+// length.
 void RssCurve::Add(uint64_t time_us, uint64_t rss_bytes) {
   if (rss_bytes == 0) return;
   while (time_us / step_us_ >= kMostSteps) {

@@ -64,9 +64,13 @@ void AddBeside(const Answer& answer, RereadFile* file, const std::string& path,
   }
 }
 
+// ReadAnswer() reads the run some three times. Without --brief, other files
+// follow: what else was recorded, children, the last dump.
 int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  // The text says what was lost. With JSON a message on standard error does,
+  // too.
   if (!json_) file->LeaveLossesToReport();
   const std::unique_ptr<Answer> answer =
       ReadAnswer(file.get(), /*with_curves=*/!json_);

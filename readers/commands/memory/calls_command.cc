@@ -24,6 +24,8 @@ namespace {
 // Usual limits, of text.
 constexpr uint64_t kTreeLines = 10000, kFunctions = 20;
 
+// Each view is a CallReplay: PeakReplay lists calls, CallFinder finds one,
+// CallTree has what was in it, FlowReplay sums up by function.
 class CallsCommand final : public ReportCommand {
  public:
   CallsCommand()
@@ -141,6 +143,8 @@ void SayNotShown(uint64_t calls, const Console& console) {
       absl::StrCat(Counted(calls, "more call"), " not shown (--limit)"));
 }
 
+// Two readings: the first finds the call, whose range of events the second
+// collects.
 void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
   const std::optional<EndedCall> root = Root(run);
   if (!root.has_value()) return;
@@ -203,6 +207,8 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const MomentRange& range,
   return table;
 }
 
+// Text has the lines of PeakLine(), in the order of the table that was chosen
+// and sorted. The first column has the number by which a peak is found again.
 void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   PeakReplay replay(peaks_.rule, peaks_.choice);
   MomentRange range;

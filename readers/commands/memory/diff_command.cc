@@ -14,6 +14,8 @@
 namespace pymemrun {
 namespace {
 
+// RunSide reads each run, PrintDiff() compares them, and Judge() applies
+// limits. The exit code is that of the limits, if there are any.
 class DiffCommand final : public ReportCommand {
  public:
   DiffCommand()
@@ -133,6 +135,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
         !sides[0]->HasAny(table_.view) && !sides[1]->HasAny(table_.view),
         table_.view, side_.by, console);
   }
+  // A breach counts for more than a limit that cannot be judged.
   const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);
   for (const std::string& line : verdict.unknown) console.Say(line);
   for (const std::string& line : verdict.breaches) console.Say(line);

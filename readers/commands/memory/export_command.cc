@@ -81,6 +81,8 @@ class ExportCommand final : public ReportCommand {
   Format format_ = Format::kPprof;
 };
 
+// Timelines are written while the run is read. Profiles are of one moment: they
+// are made in memory.
 int ExportCommand::Run(const Console& console, OutputBuffer* output) {
   if (is_timeline()) {
     TraceOptions options;

@@ -56,6 +56,7 @@ class FlameCommand final : public ReportCommand {
   std::string thread_;
 };
 
+// HeapTree() sums up live blocks by stack, PrintFlame() draws the tree.
 int FlameCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);

@@ -28,6 +28,8 @@ enum class HeapAs { kTable, kTree, kSnapshot };
 // Usual limits, of text.
 constexpr uint64_t kPlaces = 20, kFrames = 30;
 
+// The heap is replayed up to the moments of the mode. heap_modes.cc makes the
+// tables; trees and snapshots are printed here.
 class HeapCommand final : public ReportCommand {
  public:
   HeapCommand()
@@ -128,6 +130,8 @@ void HeapCommand::AddOptions(CLI::App* app) {
       app, {"--at", "--by", "--as", "--leaks", "--diff", "--limit", "--csv"});
 }
 
+// Modes exclude each other. What is listed for one moment, or as a tree, leaves
+// no sense to some options.
 void HeapCommand::AddConflicts(CLI::App* app) {
   needs_.Add(Recorded::kHeap);
   needs_.AddWith("--by task", Recorded::kTasks);
@@ -154,7 +158,9 @@ void HeapCommand::AddConflicts(CLI::App* app) {
   Need(app, {"--inverted"}, "--as tree");
 }
 
-// "--temporary" as "--temporary=1", where no number follows it.
+// The values of two options may be missing. So "--temporary" becomes
+// "--temporary=1" if no number follows, and "--objects" becomes
+// "--objects=last".
 std::vector<std::string> HeapCommand::Prepared(
     std::vector<std::string> arguments) const {
   std::vector<std::string> changed;
@@ -204,6 +210,7 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   if (table_.as_text() && !stacks_.collapsed) {
     output->AppendLines(StacksHeading(replay, threads, keep));
   }
+  // Inverted, the frames of an import are of interest: one of them allocated.
   const PlaceTree tree =
       HeapTree(asked_.by, replay,
                {.inverted = inverted_,
@@ -229,6 +236,7 @@ void HeapCommand::SetMode() {
                                            : HeapReportMode::kLive;
 }
 
+// So that -o cannot overwrite the dump of --objects.
 std::vector<std::string> HeapCommand::FilesToRead() const {
   std::vector<std::string> all = files_.All();
   for (const std::string& run : files_.paths) {
@@ -248,6 +256,8 @@ int HeapCommand::Print(const HeapMoments& replay, RunReading* run,
   return kExitOk;
 }
 
+// Moments are found by a first reading, or by several; the next one replays the
+// heap up to them. By task, that reading also learns which task ran when.
 int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (!objects_.dump.empty()) {
     objects_.limit = table_.limit();

@@ -55,6 +55,8 @@ void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   ShowBlocks(replay, file, keep, shown);
 }
 
+// Not what is alive: sources have counted their short-lived blocks during the
+// replay.
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
   std::vector<HeapSums> sums;
   for (const HeapSource& source : replay.model().sources()) {
@@ -69,6 +71,7 @@ void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
   shown->rows.Add(replay, sums);
 }
 
+// Moments by name are known only now, so their order is checked here.
 bool ShowChange(const HeapMoments& replay, RunReading* run, Shown* shown) {
   if (replay.TimeOf(1) < replay.TimeOf(0)) {
     run->Say(absl::StrCat("--to: expected a moment not before --at, ",
@@ -85,6 +88,8 @@ bool ShowChange(const HeapMoments& replay, RunReading* run, Shown* shown) {
   return true;
 }
 
+// The other run has its own rates and its own losses: the table states the
+// larger doubt of both.
 bool ShowDiff(const HeapAsked& asked, const HeapMoments& first, RunReading* run,
               Shown* shown) {
   int code = kExitOk;
@@ -131,6 +136,8 @@ bool Show(const HeapAsked& asked, const HeapMoments& replay,
 
 }  // namespace
 
+// Leaks are sought before finalization frees memory; short-lived blocks are
+// counted up to the very end.
 std::vector<Moment> MomentsOf(const HeapAsked& asked, RereadFile* file) {
   switch (asked.mode) {
     case HeapReportMode::kLeaks:

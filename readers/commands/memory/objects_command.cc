@@ -47,6 +47,8 @@ void ObjectsCommand::AddOptions(CLI::App* app) {
             "Wait at most this long: 90, 500ms, 5m (60s).");
 }
 
+// AskForDump() sends the run's collector a signal, and waits until the file is
+// complete.
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   const auto dump =
       AskForDump(static_cast<pid_t>(pid_), absl::Microseconds(timeout_us_));

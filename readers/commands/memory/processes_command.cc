@@ -43,6 +43,8 @@ class ProcessesCommand final : public ReportCommand {
   TableOptions table_;
 };
 
+// Reads one file after the other, and keeps a few figures and curves of each. A
+// single FILE brings the files of its children, but only its own tree is kept.
 int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
   const std::vector<std::string> named = EachOnce(files_.paths);
   const bool one = named.size() == 1;

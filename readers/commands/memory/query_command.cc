@@ -55,6 +55,8 @@ class QueryCommand final : public ReportCommand {
     Exclude(app, {"--tables"}, {"--at", "--limit"});
     Exclude(app, {"--markdown"}, {"--csv", "--json"});
   }
+  // A SELECT has a space, which hardly any file's name has: so a forgotten
+  // SELECT is noticed.
   std::string Problem() const override {
     if (tables_) return files_.paths.size() > 1 ? "takes one FILE" : "";
     if (files_.paths.empty()) return "FILE is required";
@@ -87,7 +89,8 @@ class QueryCommand final : public ReportCommand {
   TableOptions table_;
 };
 
-// Whether the SELECT has the word.
+// Whether the SELECT has the word, between characters that no name has. SQL is
+// not parsed for this: at worst a message is printed without need.
 bool Names(const std::string& sql, absl::string_view word) {
   const auto is_letter = [&sql](size_t at) {
     return at < sql.size() && (absl::ascii_isalnum(sql[at]) || sql[at] == '_');
@@ -216,6 +219,8 @@ void QueryCommand::SayUnusedMoment(const Console& console) const {
       absl::StrCat("--at sets the moment of ", OfMoment(relations), " only"));
 }
 
+// All runs are open at the same time: a SELECT may join them. SQLite asks for
+// their rows while it answers.
 int QueryCommand::Run(const Console& console, OutputBuffer* output) {
   if (tables_) return PrintTables(console, output);
   int code = kExitOk;

@@ -112,12 +112,16 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
                                         const Console& console, int* code) {
   auto heap =
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
+  // Inherited blocks are in the parent's pages, which count as before tracing.
   heap->BeginWithNothing();
   if (tasks != nullptr) heap->TellTasksApart(tasks, /*with_stacks=*/true);
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }
 
+// Reads the moment, the steps of tasks if rows are by task, the pages, and the
+// blocks if pages are charged to them. The default for that depends on what the
+// reading of pages finds.
 int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   RereadFile* const file = run.file();

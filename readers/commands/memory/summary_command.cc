@@ -28,7 +28,8 @@ RunPeak PeakOf(const RunMoments& moments) {
   return {moments.RssPeak().time_us, moments.PeakBytes()};
 }
 
-// `caused`: what threads did, if that is asked for and known.
+// What PrintGrowth() charges: `caused` is what threads did, if that is asked
+// for and known.
 struct Growth {
   const ThreadReplay* caused;
   const std::string& thread;
@@ -102,6 +103,8 @@ Table SizeTable(const HeapSizes& sizes) {
     table.headings.insert(table.headings.end(),
                           {{"error_count"}, {"error_bytes"}});
   }
+  // Bin i has sizes up to 2^i. A range begins after the last one that was
+  // printed, so empty bins belong to the next.
   uint64_t low = LowestSize(bins);
   for (size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].count == 0) continue;
@@ -184,6 +187,8 @@ class SummaryCommand final : public ReportCommand {
   std::optional<Attribution> attribution_;
 };
 
+// Facts, then one table: who holds the peak if blocks are known, otherwise
+// where RSS grew. --thread and --thread-attribution ask for growth.
 bool SummaryCommand::PrintText(const FactsReader& facts,
                                const RunMoments& moments, RereadFile* file,
                                const Console& console,
@@ -230,6 +235,8 @@ int SummaryCommand::PrintStats(const Console& console,
   return code;
 }
 
+// A file that cannot be read does not keep the others from being shown. All
+// rows for machines are one table.
 int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
   if (stats_) return PrintStats(console, output);
   const bool as_text = table_.as_text();

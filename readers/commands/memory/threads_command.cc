@@ -60,6 +60,8 @@ HeapMoment BlocksAt(const FoundMoment& at) {
   return moment;
 }
 
+// The peak is found first. Then pages and blocks are replayed in one reading.
+// The view by events needs another one.
 int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   RereadFile* const file = run.file();

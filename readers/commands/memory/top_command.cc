@@ -19,6 +19,8 @@
 namespace pymemrun {
 namespace {
 
+// Several files are summed up into one ProfileTable. All of them are opened
+// first: whether growth is charged to who caused it depends on all.
 class TopCommand final : public ReportCommand {
  public:
   TopCommand()
@@ -113,6 +115,8 @@ std::vector<TopCommand::Input> TopCommand::OpenAll(const Console& console,
   return inputs;
 }
 
+// A plain report reads each file once, in Add(). Only tasks, causes and ranges
+// need readings before that.
 bool TopCommand::Open(const Console& console, Input* input, int* code) const {
   if (!WantsCaused() && !NeedsSteps() && !range_.any()) return true;
   const auto failed = [code](int with) {

@@ -61,7 +61,8 @@ class UnsharedCommand final : public ReportCommand {
   TableOptions table_;
 };
 
-// Keeps the first file's process and those that began with it.
+// Keeps the first file's process and those that descend from it. Kept ones are
+// moved to the front: files[0] to files[kept - 1].
 template <typename Files>
 void KeepTree(Files* files) {
   size_t kept = 1;
@@ -76,6 +77,8 @@ void KeepTree(Files* files) {
   files->resize(kept);
 }
 
+// Ledgers stay in memory, files do not: a server may have forked hundreds of
+// workers.
 std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
     const Console& console, int* code) const {
   const std::vector<std::string> named = EachOnce(files_.paths);
@@ -96,8 +99,9 @@ std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
   return files;
 }
 
-// Asks the parents' files which of the first pages were theirs. Without the
-// parent's file all count as its own.
+// Asks the parents' files which of the first pages were theirs. Each parent is
+// read once for all of its children. Without the parent's file all count as the
+// parent's.
 template <typename Files>
 void SettleAll(const Console& console, const Files& files) {
   for (const auto& parent : files) {

@@ -70,6 +70,8 @@ std::string WatchCommand::Problem() const {
   return starts && once_ ? "--once needs a run that has started" : "";
 }
 
+// A number is a process, unless a file has that name. The report's output is
+// not used: WatchRun() draws on the terminal.
 int WatchCommand::Run(const Console& console, OutputBuffer*) {
   if (files_.paths.size() + (program_.empty() ? 0 : 1) != 1) {
     console.Usage("expected one run file, or a folder with one");

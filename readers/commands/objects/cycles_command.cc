@@ -23,6 +23,8 @@ std::string TypesOf(const ObjectGraph& graph, const CycleGroup& group) {
   return absl::StrJoin(names, ", ");
 }
 
+// FindCycles() does the work: the strongly connected parts of what no root
+// reaches. This prints a row for each group of equal types.
 class CyclesCommand final : public ObjectsCommand {
  public:
   CyclesCommand()

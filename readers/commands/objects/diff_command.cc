@@ -15,6 +15,8 @@
 namespace pymemrun {
 namespace {
 
+// Types and lines are sums over objects; dominators compare single objects,
+// which have to be the same in both dumps.
 enum class By { kType, kLine, kDominator };
 
 class DiffCommand final : public ObjectsCommand {
@@ -96,6 +98,8 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
   return text;
 }
 
+// Addresses of another process say nothing, so what is new or gone is known for
+// one process only.
 Table DiffCommand::GroupsTable(const ObjectGraph& older,
                                const ObjectGraph& newer, uint64_t* more) const {
   const ObjectsDiffBy by =
@@ -131,7 +135,8 @@ Table DiffCommand::GroupsTable(const ObjectGraph& older,
   return table;
 }
 
-// The way by which a program would name it, where there is one that short.
+// The chain by which a program would name it: from sys.modules, if one of the
+// three shortest begins there.
 std::string PathOf(ObjectAnalysis* analysis, NodeId node) {
   const ObjectGraph& graph = analysis->graph();
   const auto chains = analysis->ShortestChainsTo(node, 3);
@@ -176,6 +181,7 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
                     {"old_retained_bytes", "before", CellLook::kBytes},
                     {"type", "type", CellLook::kName},
                     {"path", "kept alive by", CellLook::kName}};
+  // A thousandth of all that is alive: smaller changes are not worth a row.
   const uint64_t least =
       std::max(older->reached_bytes(), newer->reached_bytes()) / 1000;
   for (const RetainedDiff& row : DiffRetained(older, newer, least)) {
@@ -239,6 +245,7 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
   return kExitOk;
 }
 
+// Both graphs are in memory at the same time.
 int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto older = Load(files_.paths[0], console, &code);

@@ -37,6 +37,7 @@ std::string GroupOf(const ObjectGraph& graph, const RetainedItem& item) {
     return absl::StrCat("classes of ",
                         type.module().substr(0, type.module().find('.')));
   }
+  // Never deleted, so no destructor runs at exit.
   static const auto* const kinds =
       new absl::flat_hash_map<absl::string_view, absl::string_view>{
           {"dict", "containers"},
@@ -86,7 +87,9 @@ Treemap::Box BoxOf(ObjectAnalysis* analysis, const RetainedItem& item) {
   return box;
 }
 
-// Groups by the bytes of their objects without those within.
+// Colours go to the groups with most bytes, where an object counts without
+// those within it. A parent comes before its children, so one pass subtracts
+// them.
 void AddGroups(const ObjectGraph& graph, const std::vector<RetainedItem>& items,
                Treemap* map) {
   std::vector<double> own;
@@ -197,6 +200,7 @@ class DominatorsCommand final : public ObjectsCommand {
       NodeId node;
       uint64_t depth;
     };
+    // Depth first by a stack: the tree may be as deep as a linked list is long.
     std::vector<Open> left = {{top, 0}};
     while (!left.empty() && !IsFull(table.rows.size())) {
       const Open open = left.back();
@@ -242,7 +246,8 @@ class DominatorsCommand final : public ObjectsCommand {
     }
   }
 
-  // The smallest first.
+  // The smallest first, so that the stack of the caller gives the largest
+  // first.
   std::vector<NodeId> LargestChildren(ObjectAnalysis* analysis,
                                       NodeId node) const {
     std::vector<NodeId> children;

@@ -37,6 +37,7 @@ class DuplicatesCommand final : public ObjectsCommand {
                       {"type", "type", CellLook::kName},
                       {"value", "value", CellLook::kName}};
     uint64_t saving = 0, objects = 0;
+    // The sentence counts all of them, also those beyond the limit.
     for (const Duplicates& equal : found) {
       saving += equal.saving_bytes;
       objects += equal.count - 1;

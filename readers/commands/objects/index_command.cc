@@ -17,7 +17,8 @@
 namespace pymemrun {
 namespace {
 
-// Whether what is there may be replaced: an index, or nothing yet.
+// Whether what is there may be replaced: an index, an empty file, or nothing
+// yet. A typing error after -o must not cost a user's file.
 bool MayReplace(const std::string& path) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
@@ -86,6 +87,9 @@ absl::StatusOr<uint64_t> IndexCommand::WriteTo(
   return file->bytes_written();
 }
 
+// The stamp is taken before the dump is read: if the dump changes during that
+// time, the index will not fit it. What can fail quickly comes before the
+// loading, which may take minutes.
 int IndexCommand::Run(const Console& console, OutputBuffer* output) {
   const absl::Time began = absl::Now();
   const std::string& dump = files_.paths[0];

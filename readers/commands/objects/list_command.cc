@@ -60,6 +60,8 @@ class ListCommand final : public ObjectsCommand {
     };
     const size_t listed =
         limit() == 0 ? found.size() : std::min<size_t>(found.size(), limit());
+    // Only the rows listed are sorted: n log k for k of n objects. Equal ones
+    // keep the order of the dump.
     std::partial_sort(found.begin(), found.begin() + listed, found.end(),
                       [&](NodeId a, NodeId b) {
                         const uint64_t x = value(a), y = value(b);

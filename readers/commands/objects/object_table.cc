@@ -32,6 +32,8 @@ Table ObjectTable(const std::optional<Table::Heading>& first) {
   return table;
 }
 
+// The cells in the order of ObjectTable(). The first use of retained() and
+// parents() computes them for the whole graph.
 void AddObject(ObjectAnalysis* analysis, NodeId node, Table* table,
                const std::optional<std::string>& first) {
   const ObjectGraph& graph = analysis->graph();
@@ -103,6 +105,8 @@ std::vector<TypeSums> SumsByType(const ObjectGraph& graph,
 
 }  // namespace
 
+// What a type retains is known for all of its objects only, so the column is
+// empty if some are chosen.
 Table TypeTable(ObjectAnalysis* analysis, const NodeFilter& where,
                 uint64_t limit) {
   const ObjectGraph& graph = analysis->graph();
@@ -164,6 +168,8 @@ std::string AllocationText(const ObjectGraph& graph, NodeId node,
           : "before the process was forked",
       " by ", TerminalText(index.LatestThreadLabel(allocation->thread)), ":\n");
   int frames = 0;
+  // At least one line, even for stack 0. The innermost frame is shown even if
+  // it belongs to the import machinery.
   for (uint32_t stack = allocation->stack; stack != 0 || frames == 0;
        stack = index.ParentStack(stack)) {
     const SourceLocation where = index.ResolveStack(stack);

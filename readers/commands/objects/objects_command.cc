@@ -31,6 +31,7 @@ void ObjectsCommand::TakeFolders() {
   files_.paths = std::move(all);
 }
 
+// So that -o cannot overwrite the dump's run file or its index.
 std::vector<std::string> ObjectsCommand::FilesToRead() const {
   std::vector<std::string> all = files_.All();
   for (const std::string& dump : files_.paths) {
@@ -68,6 +69,8 @@ std::unique_ptr<ObjectAnalysis> ObjectsCommand::Load(const std::string& path,
   return analysis;
 }
 
+// Damage of the run file is a failure, even if the command could go on. A run
+// that recorded no allocations is a wrong use, if they were asked for.
 bool ObjectsCommand::Join(const std::string& path, bool is_needed,
                           const Console& console, const ObjectGraph& graph,
                           Take take, int* code) {
@@ -126,6 +129,7 @@ void ObjectsCommand::AddObject(CLI::App* app, const std::string& usage,
       ->option_text(usage);
 }
 
+// Conditions are parsed at once, so that a wrong one is a usage error.
 void ObjectsCommand::AddWhere(CLI::App* app) {
   app->add_option_function<std::string>(
          "--where",
@@ -160,6 +164,7 @@ NodeId ObjectsCommand::NamedNode(const ObjectGraph& graph,
   return node;
 }
 
+// An address is tried first: no type's name looks like one.
 ObjectsCommand::Chosen ObjectsCommand::NamedObjects(
     const ObjectGraph& graph, const Console& console) const {
   Chosen chosen;

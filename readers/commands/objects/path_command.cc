@@ -11,6 +11,8 @@
 namespace pymemrun {
 namespace {
 
+// ShortestChainsTo() finds the chains. Text has a table for each; machines get
+// one table with a row for each step.
 class PathCommand final : public OneObjectCommand {
  public:
   PathCommand()
@@ -41,6 +43,7 @@ class PathCommand final : public OneObjectCommand {
       output->AppendLines(
           absl::StrCat("\n", TerminalText(ChainText(graph, chain)), "\n"));
       PrintTable(StepTable(analysis, chain), table_.format(), output);
+      // More than limit() steps.
       if (IsFull(chain.size() - 1)) {
         output->AppendLines(
             absl::StrCat(chain.size() - limit(),

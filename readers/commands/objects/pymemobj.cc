@@ -34,8 +34,9 @@ bool IsOption(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
-// Behind one FILE or several ("run.*.obj.pb"), or before them. `words.size()`:
-// nowhere.
+// Where the command's name is: after one FILE or several ("run.*.obj.pb"), or
+// before them. If the first two words are commands' names, the first is a dump
+// of such a name. `words.size()`: there is no command.
 size_t CommandAt(const std::vector<std::string>& words,
                  const CommandList& commands) {
   for (size_t at = 1; at < words.size() && !IsOption(words[at]); ++at) {
@@ -49,6 +50,8 @@ size_t CommandAt(const std::vector<std::string>& words,
 
 }  // namespace
 
+// The command's name is taken out of the words, so that its parser sees FILE
+// first wherever the name was.
 int RunPymemobj(const std::vector<std::string>& arguments,
                 const Console& console) {
   const CommandList commands = ObjectsCommands();

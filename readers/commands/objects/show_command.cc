@@ -37,6 +37,7 @@ void AddEntries(const ObjectGraph& graph, NodeId node,
     const EdgeKind kind = graph.kind(e);
     if (kind == EDGE_VALUE || kind == EDGE_INDEX) {
       std::string text = EdgeText(graph, e);
+      // EdgeText() gives "['key']" or "[7]"; here it is the name of an entry.
       if (text.front() == '[') text = text.substr(1, text.size() - 2);
       entries->push_back({std::move(text), graph.target(e)});
     } else if (kind != EDGE_KEY && kind != EDGE_TYPE &&
@@ -167,6 +168,8 @@ class ShowCommand final : public OneObjectCommand {
                           : "no heap event records its block");
     }
   }
+  // Sentences from what it is to where it came from, then a table of one row.
+  // The root as dominator says nothing: everything is freed with it.
   int ShowNode(NodeId node, ObjectAnalysis* analysis,
                OutputBuffer* output) override {
     if (next_to_.has_value()) {

@@ -100,6 +100,8 @@ class SummaryCommand final : public ObjectsCommand {
           TypeTable(analysis, where_, limit()), output);
     return kExitOk;
   }
+  // Nodes of the new graph have other numbers, so allocations are joined to it
+  // anew.
   int ShowCollapsed(ObjectAnalysis* analysis, const Console& console,
                     OutputBuffer* output) {
     const uint64_t before = analysis->graph().objects();

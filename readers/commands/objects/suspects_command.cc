@@ -18,6 +18,8 @@
 namespace pymemrun {
 namespace {
 
+// FindSuspects() chooses; this says in sentences what each suspect is, what
+// keeps it alive, where its bytes accumulate, and who allocated them.
 class SuspectsCommand final : public ObjectsCommand {
  public:
   SuspectsCommand()
@@ -135,6 +137,8 @@ std::string SuspectsCommand::ReusedText(uint64_t objects) {
 // "39,998 of them were allocated by cache.py:4 fill."
 std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
                                           const Suspect& suspect) {
+  // A group's own objects are counted. For a single suspect these are the
+  // objects below it that hold most.
   const uint64_t objects =
       suspect.objects > 1 ? suspect.objects : suspect.most_objects;
   const std::string line = ShownLine(graph, suspect.most_line);

@@ -64,6 +64,9 @@ std::string Row(uint64_t bytes, bool is_part, absl::string_view what) {
                       "\n");
 }
 
+// Two steps: GoneWith() finds the objects by dominance. Without() then replays
+// the run's blocks and pages to the dump's moment, and looks which pages hold
+// nothing else.
 class WhatIfCommand final : public ObjectsCommand {
  public:
   WhatIfCommand()
@@ -215,12 +218,14 @@ std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   }
   const std::string rss = absl::StrCat(Bytes(what.returned.AtOnceBytes()),
                                        " of RSS would return at once.");
+  // Both sentences on one line, or a line each.
   const bool fits = heap.size() + rss.size() + 2 <= kColumns;
   std::string text = absl::StrCat(heap, fits ? "; " : ";\n", rss, "\n\n");
   text += Row(what.heap_bytes, false,
               absl::StrCat("of the heap are ", Counted(what.objects, "object"),
                            " and the data beside them"));
   text += PagesText(what.returned);
+  // A hundredth or less is not worth a line.
   if (what.unplaced_bytes * 100 > what.heap_bytes) {
     text +=
         Row(what.unplaced_bytes, false,

@@ -27,6 +27,8 @@
 namespace pymemrun {
 namespace {
 
+// Usual limits of the parts of a text. A line of a stack that continues is
+// indented by kStackIndent.
 constexpr size_t kWaitsInText = 3;
 constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
@@ -46,6 +48,8 @@ std::string Seconds(uint64_t ns) {
   return absl::StrFormat("%.3f s", static_cast<double>(ns) / 1e9);
 }
 
+// Three replays answer. GilReplay sums up holds and waits; WaitStacks keeps the
+// stacks of waits, for --off. StateReplay has sleeps for other reasons.
 class GilCommand final : public ReportCommand {
  public:
   GilCommand()
@@ -78,6 +82,8 @@ class GilCommand final : public ReportCommand {
 
  private:
   void AddOff(CLI::App* app);
+  // Whether --off draws: by the option, or by the output's name unless another
+  // format is asked for.
   bool svg() const {
     return svg_ || (off_ && !collapsed_ && table_.as_text() &&
                     IsPictureName(files_.output));
@@ -175,6 +181,8 @@ void GilCommand::AddOff(CLI::App* app) {
   Exclude(app, {"--by holder"}, {"--sleeps"});
 }
 
+// What CLI11 cannot see: the output's name makes it a picture, and waits of a
+// text have no columns.
 std::string GilCommand::Problem() const {
   if (svg() && table_.given_limit.has_value()) {
     return "--limit applies to tables: a flame graph has all stacks";
@@ -192,6 +200,7 @@ void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
       text.empty() ? "No thread waited for long.\n" : text, kStackIndent));
 }
 
+// An empty table has only headings; for people a word is better.
 void PrintRows(Table table, TableFormat format, OutputBuffer* output) {
   if (format == TableFormat::kText && table.rows.empty()) {
     return output->AppendLines("None.\n");
@@ -250,6 +259,7 @@ std::string GilCommand::Sentence(const WaitStacks& replay,
                    locks ? " for the interpreter's locks, and where all were "
                            "stopped."
                          : " for the GIL.");
+  // Threads that have any event of the GIL.
   const auto took =
       std::count_if(replay.threads().begin(), replay.threads().end(),
                     [](const GilThreadTimes& times) { return times.any; });
@@ -275,6 +285,7 @@ std::string GilCommand::Sentence(const WaitStacks& replay,
   return text;
 }
 
+// The first node of the tree is its root, which is no frame.
 void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
                        OutputBuffer* output) const {
   if (collapsed_) return tree.tree().PrintCollapsed(output);
@@ -301,7 +312,8 @@ void GilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
                                       "smaller frame", "smaller frames"));
 }
 
-// A second reading.
+// A second reading: states are of threads as a whole, so sleeps have no stacks.
+// Each kind becomes one frame below its thread.
 bool AddSleeps(const TimeRange& range, ThreadFilter* keep, RunReading* run,
                OffGilTree* tree) {
   StateReplay states;
@@ -318,6 +330,8 @@ bool AddSleeps(const TimeRange& range, ThreadFilter* keep, RunReading* run,
   return true;
 }
 
+// Waits are added before sleeps; SumUp() then makes each node's sum include
+// what is below it.
 void GilCommand::PrintStacks(RunReading* run, OutputBuffer* output) const {
   WaitStacks replay(stacks_.by);
   TimeRange range;
@@ -340,6 +354,7 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
     PrintWaits(replay, &keep, table_.limit(), output);
     return;
   }
+  // All rows: Choose() sorts by any column before it cuts.
   Table table = GilTable(rows, replay, &keep, 0, table_.format());
   const auto all = table_.Choose(run->console(), &table);
   if (!all.has_value()) {

@@ -44,6 +44,8 @@ class StatesCommand final : public ReportCommand {
   RangeOptions range_;
 };
 
+// One reading. The filter of threads works by the replay's index, which is
+// complete only after it.
 int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   StateReplay replay;

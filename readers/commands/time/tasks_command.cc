@@ -23,6 +23,9 @@
 namespace pymemrun {
 namespace {
 
+// Three readings. The steps say which task ran when. The heap's reading charges
+// blocks to these tasks. TaskReplay then sums up steps, with the heap's sums at
+// hand.
 class TasksCommand final : public ReportCommand {
  public:
   TasksCommand()
@@ -84,6 +87,9 @@ class TasksCommand final : public ReportCommand {
   std::string thread_;
 };
 
+// The words of the old orders choose rows while they are collected, which
+// bounds memory. Any other column, or an ascending order, needs all rows: it is
+// left to TableView.
 void TasksCommand::AddOrder(CLI::App* app) {
   const auto parse =
       [this](absl::string_view text) -> absl::StatusOr<TaskOrder> {
@@ -128,6 +134,8 @@ int ReadHeaps(RereadFile* file, const TaskStepsReader& steps, const Moment& at,
     return source.key.task != 0 && source.counts() &&
            (by == TaskRows::kTasks || keep->Keeps(source.key.thread));
   };
+  // The model may drop sources without live blocks. What they allocated is
+  // added up as they go.
   heap.TellTasksApart(&steps, /*with_stacks=*/false,
                       [=](const HeapSource& gone) {
                         if (counts(gone))
@@ -147,6 +155,7 @@ int ReadHeaps(RereadFile* file, const TaskStepsReader& steps, const Moment& at,
   return kExitOk;
 }
 
+// The sentences are about all tasks, whatever rows are chosen.
 int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
                             const std::string& moment, const Console& console,
                             OutputBuffer* output) const {
@@ -177,7 +186,8 @@ int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
   return kExitOk;
 }
 
-// For machines: a million rows as a table take gigabytes.
+// For machines: a million rows as a table take gigabytes, so they are printed
+// in parts. A choice or an order needs the whole table.
 int TasksCommand::PrintRows(const TaskReplay& replay, const TaskRowList& rows,
                             bool with_heap, const Console& console,
                             OutputBuffer* output) const {
@@ -220,6 +230,8 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
                                console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
+  // Each needs the other: rows the replay's index, the replay a place for its
+  // tasks.
   std::optional<TaskRowList> rows;
   TaskReplay replay([&rows](const TaskReplay::Task& task) { rows->Add(task); });
   replay.SetRange(range);

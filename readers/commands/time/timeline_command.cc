@@ -48,6 +48,9 @@ absl::StatusOr<std::optional<uint64_t>> ParseRebase(absl::string_view text) {
   return Expected("auto or a size such as 30M", text);
 }
 
+// Options and their conflicts; what is shown is read by the file of its kind.
+// RSS and threads are pictures unless a table is asked for. Live bytes and
+// counters are so only by the output's name or an option.
 class TimelineCommand final : public ReportCommand {
  public:
   TimelineCommand()
@@ -199,6 +202,7 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
   options_.range.Add(app);
 }
 
+// The rule of peaks is that of `calls`, so that numbers agree.
 void TimelineCommand::AddOfThreads(CLI::App* app) {
   AddParsed(app, "--rebase", &options_.rebase, ParseRebase, "SIZE",
             "Draw RSS minus SIZE, so that the threads' lines are not flat "
@@ -211,6 +215,8 @@ void TimelineCommand::AddOfThreads(CLI::App* app) {
   options_.attribution.Add(app, &needs_);
 }
 
+// Each kind of --of has options of its own. Need() and Exclude() also leave
+// useless options out of the help of old names.
 void TimelineCommand::AddConflicts(CLI::App* app) {
   needs_.AddWith("--of rss", Recorded::kPages, {"--threads", "--by heap"});
   needs_.AddWith("--of heap", Recorded::kHeap);
@@ -245,7 +251,8 @@ void TimelineCommand::AddConflicts(CLI::App* app) {
   Exclude(app, {"--by heap"}, {"--owner", "--thread", "--from", "--to"});
 }
 
-// Calls that are peaks have numbers in the picture alone.
+// Calls that are peaks have numbers in the picture alone. Whether there is one
+// depends on the output's name, which CLI11's rules do not know.
 std::string TimelineCommand::Problem() const {
   if (options_.of != Of::kThreads || svg()) return "";
   const TimelineOptions usual;
@@ -267,6 +274,7 @@ std::string TimelineCommand::Problem() const {
   return "";
 }
 
+// Options decide first, then --of and the output's name.
 bool TimelineCommand::svg() const {
   if (lanes_ || asks_svg()) return true;
   if (csv() || options_.table.json) return false;
@@ -290,6 +298,7 @@ void TimelineCommand::Print(const Drawing& drawing,
   PrintTable(CurvesTable(drawing.curves), options_.table.format(), output);
 }
 
+// Lanes and counters print themselves; the others return curves.
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   options_.as_svg = svg();
   options_.table.csv = csv();

@@ -29,7 +29,8 @@ using Kind = CounterReplay::Kind;
 
 constexpr double kSameHeight = 0.01;  // of bars, for who looks at them
 
-// Between two samples a total grows evenly.
+// The value of a total at a time: between two samples it grows evenly, before
+// and after them it stays. REQUIRES: `points` is not empty.
 double ValueAt(const std::vector<CounterPoint>& points, double time_us) {
   const auto after = std::partition_point(
       points.begin(), points.end(), [time_us](const CounterPoint& point) {
@@ -44,7 +45,8 @@ double ValueAt(const std::vector<CounterPoint>& points, double time_us) {
              static_cast<double>(after->time_us - before.time_us);
 }
 
-// How fast totals grow, a second, by column.
+// How fast totals grow, a second, by column. Differences of sampled values at
+// the ends of columns: their sum is what the totals grew by.
 std::vector<double> RatesOf(const CounterReplay& replay,
                             const std::vector<Kind>& totals) {
   const auto begin_us = static_cast<double>(replay.begin_us());
@@ -69,7 +71,8 @@ double Highest(const std::vector<double>& rates) {
   return *std::max_element(rates.begin(), rates.end());
 }
 
-// Each as high as its share of `full`.
+// Each as high as its share of `full`. Neighbours of nearly the same height are
+// one bar, as a constant rate would otherwise be a thousand of them.
 std::vector<LaneChart::Bar> BarsOf(const std::vector<double>& rates,
                                    double full, uint32_t color) {
   std::vector<LaneChart::Bar> bars;
@@ -102,7 +105,8 @@ double Growth(const CounterReplay& replay, Kind kind) {
   return series.empty() ? 0 : series.Growth();
 }
 
-// The replay has finished.
+// REQUIRES: the replay has finished. A full bar of CPU is one CPU, or the
+// highest rate if several were busy. Both lanes of CPU have this scale.
 LaneChart CounterChart(const CounterReplay& replay) {
   constexpr uint32_t kCpuColor = LaneChart::kFirstColor;
   constexpr uint32_t kKernelColor = kCpuColor + 1;
@@ -144,7 +148,8 @@ LaneChart CounterChart(const CounterReplay& replay) {
   return chart;
 }
 
-// Those asked for. False: there is no such one, which has been said.
+// The series asked for, all if no name is given. False: one does not exist, or
+// has no value in the range, which has been said.
 bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
             const RunReading& run, std::vector<const CounterSeries*>* chosen) {
   std::vector<std::string> known;
@@ -203,6 +208,8 @@ void PrintText(const CounterReplay& replay, bool has_sentences,
   output->Append(text.Take());
 }
 
+// Without a run to list, it says which of three reasons applies: not recorded,
+// not in the range, or there was none.
 bool PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
                  RunReading* run, OutputBuffer* output) {
   if (!replay.knows_gc_runs()) {

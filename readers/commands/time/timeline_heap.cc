@@ -44,6 +44,7 @@ void SetTexts(const HeapReplay& replay, TimeChart* chart) {
 }
 
 // As many columns as there is room for, unless the user says how many.
+// kOtherColumns: time, total and the others.
 uint64_t TopFor(const TimelineOptions& options, const Terminal& terminal) {
   constexpr size_t kColumns = 11, kOtherColumns = 43;
   if (options.top.has_value()) return *options.top;
@@ -66,6 +67,7 @@ std::unique_ptr<HeapHistoryReplay> Read(const TimelineOptions& options,
                          .to_us = range.to_us,
                          .threads = options.thread()});
   if (options.by == GroupBy::kTask) {
+    // Tasks need a reading of their own first. It owns their names.
     auto steps = std::make_shared<TaskStepsReader>(run->file());
     if (!run->Read(steps.get())) return nullptr;
     replay->TellTasksApart(steps.get());
@@ -86,6 +88,7 @@ std::unique_ptr<HeapHistoryReplay> Read(const TimelineOptions& options,
 bool DrawHeap(const TimelineOptions& options, const Terminal& terminal,
               RunReading* run, Drawing* drawing) {
   RangeOptions bounds = options.range;
+  // Finalization frees nearly all memory: at its end no place would hold any.
   if (!bounds.to.has_value() && options.order != SeriesOrder::kPeak) {
     bounds.to = Moment{Moment::kEnd};
   }

@@ -75,8 +75,9 @@ bool IsOfPython(absl::string_view allocator) {
          allocator == HeapAllocatorName(HEAP_OBJ);
 }
 
-// Subtracts Python, C code and tracing itself from the rest, which is all of
-// RSS so far. The tracer's memory was there when tracing started.
+// Subtracts Python, C code and tracing itself, parts 0 to 2, from the rest,
+// part 3, which is all of RSS so far. The tracer's memory was there when
+// tracing started. It is added only as far as it fits into RSS.
 void TakeFromRest(double own_bytes, std::vector<Series>* parts) {
   std::vector<double>& rest = (*parts)[3].values;
   for (size_t i = 0; i < rest.size(); ++i) {
@@ -140,6 +141,7 @@ void SetTexts(const HeapReplay& heap, uint64_t peak_us, Drawing* drawing) {
   chart.MarkTotal(layers, peak_us);
 }
 
+// Two readings at the same moments: live bytes by allocator, and RSS.
 bool DrawRssAndHeap(const RunMoments& finder, RunReading* run,
                     Drawing* drawing) {
   const uint64_t end_us = finder.EndUs();
@@ -157,6 +159,7 @@ bool DrawRssAndHeap(const RunMoments& finder, RunReading* run,
   return true;
 }
 
+// The peak of a part is not that of the run: it takes a reading of its own.
 // False: there is no such part, which has been said.
 bool FindPart(const RangeOptions& range, RunReading* run,
               std::unique_ptr<RunMoments>* finder, Part* part) {
@@ -245,8 +248,10 @@ bool PrintLanes(const TimelineOptions& options, RunReading* run,
                 OutputBuffer* output) {
   MomentRange range;
   if (!run->Find(options.range, &range)) return false;
+  // A time beyond the run would squeeze it into a part of the picture.
   const uint64_t to_us = std::min(range.to_us, LastMomentOf(run->file()));
   ThreadNames names;
+  // Threads must be known before the first slice is added up.
   ThreadFilter wanted(options.thread(), &names.index());
   if (wanted.any() && !run->Read(&names)) return false;
   if (!run->HasThread(&wanted)) return false;

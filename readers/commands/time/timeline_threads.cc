@@ -181,7 +181,8 @@ bool ThreadReader::FindCalls() {
 }
 
 // Adds the points after which the line falls by more than --min, having risen
-// by as much. Its highest point is left out, which is a peak in any case.
+// by as much. `turn` is the last extreme, `is_up` the direction towards it. The
+// highest point is left out: it is a peak in any case.
 void ThreadReader::AddFurther(const std::vector<double>& values,
                               const std::string& label) {
   const auto least = static_cast<double>(options_.peaks.rule.min_bytes);

@@ -175,6 +175,7 @@ bool CatOptions::HasColumn(Column column) const {
   return std::count(printed.begin(), printed.end(), column) > 0;
 }
 
+// Single options are checked while they are parsed, combinations after that.
 std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
                                    const Console& console,
                                    CatOptions* options) {

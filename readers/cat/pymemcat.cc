@@ -296,6 +296,8 @@ int Pymemcat::PrintOne(Input* input) {
   return Told(*input, status, result);
 }
 
+// Damage is told on the reading threads, as it is found. Results are asked for
+// when all have ended.
 int Pymemcat::PrintAll() {
   std::vector<std::unique_ptr<DamageTeller>> tellers;
   std::vector<std::unique_ptr<MergeInput>> merged;
@@ -336,6 +338,7 @@ int Pymemcat::PrintRaw(Input* input) {
   return Told(*input, status, result);
 }
 
+// A dump of objects is no run: the message of its result says what it is.
 int Pymemcat::Summarise(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;

@@ -67,6 +67,8 @@ class RawCopy {
 
 }  // namespace
 
+// Ends at a second header: run files may have been joined, and a stream of two
+// runs would be read as one.
 absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
                      RecordVisitor* watcher, ReadResult* result) {
   const auto reader = StreamReader::Create(source, StreamReader::Options());

@@ -142,6 +142,7 @@ void DefineTables(RunClass* run) {
       "file. Raises ValueError if the SELECT is wrong.");
 }
 
+// The result has the form that matplotlib's stackplot() takes: x, ys, labels.
 void DefineHistory(RunClass* run) {
   run->def(
       "heap_history",
@@ -210,6 +211,7 @@ void DefineSequence(SnapshotClass* snapshot) {
                 "and allocator, most bytes first.");
 }
 
+// Estimates are rounded to whole numbers; errors say how far they may be off.
 void DefineSums(SnapshotClass* snapshot) {
   const auto define = [snapshot](const char* name, auto get, const char* doc) {
     snapshot->def_property_readonly(

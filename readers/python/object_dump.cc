@@ -192,6 +192,7 @@ py::object DumpedObject::Value() const {
   return ValueOf(graph(), node_, text);
 }
 
+// The first call reads the run file, for all objects of the dump.
 py::object DumpedObject::Allocated() const {
   const NodeAllocations* const known = analysis_->Allocations();
   const auto allocation = known == nullptr ? std::nullopt : known->Of(node_);
@@ -289,6 +290,7 @@ void DefineProperty(ObjectClass* object, std::vector<const char*> names,
   }
 }
 
+// Names of properties are Meliae's where it has such a property.
 void DefineObject(ObjectClass* object) {
   using Self = DumpedObject;
   DefineProperty(

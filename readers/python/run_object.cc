@@ -37,6 +37,7 @@ Header HeaderOf(const RunFile& file) {
   return visitor.header;
 }
 
+// An ExactNumber is a double that other outputs print with all its digits.
 py::object ValueOf(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return py::none();
   if (const auto* text = std::get_if<std::string>(&cell)) {

@@ -40,6 +40,7 @@ std::string PictureName(const ReportCommand& command) {
                       command.name(), ".svg");
 }
 
+// A reader that has gone, as `head`, is no failure.
 int PrintToConsole(const Console& console, ReportCommand* command) {
   const std::string what = command->NotForTerminal();
   if (!what.empty() && isatty(console.out_fd) != 0) {
@@ -125,6 +126,7 @@ int ProgramMain(const char* name, int argc, char** argv, Program* run) {
   return run(std::vector<std::string>(argv + (argc > 0), argv + argc), console);
 }
 
+// docs/make_cli and a test read this output.
 std::string AllOptionsHelp(const Console& console,
                            const CommandList& commands) {
   std::string text;

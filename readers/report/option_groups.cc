@@ -24,6 +24,8 @@ TableFormat FormatOptions::format() const {
                 : TableFormat::kText;
 }
 
+// The default depends on the format, which is known only after parsing: see
+// limit().
 void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows,
                        const std::string& listed) {
   FormatOptions::Add(app, rows);
@@ -58,6 +60,7 @@ void AddGlobs(CLI::App* app, const std::string& name, const std::string& what,
 
 }  // namespace
 
+// `what` begins each help text: "places of files that ...".
 void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
   AddGlobs(
       app, "--file",

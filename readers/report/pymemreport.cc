@@ -53,6 +53,8 @@ std::string InLines(const std::string& head, const std::string& words) {
   return text;
 }
 
+// Usual commands have a line each, the others only their names, so that the
+// text fits on a screen.
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
       "Reports on run files, which `pymemrun script.py` writes.\n"

@@ -8,6 +8,8 @@
 
 namespace pymemrun {
 
+// A choice such as "--by task|module" holds if the option has one of these
+// values.
 std::vector<Recorded> RunNeeds::Of(const CLI::App& app) const {
   const auto is_chosen = [&app](const std::string& choice) {
     return IsChosen(app, choice);

@@ -65,6 +65,7 @@ absl::Status PrintRows(const TableOptions& table, SqlQuery* query,
 
 }  // namespace
 
+// A wrong SELECT is a wrong use; a file that fails during the answer is not.
 int PrintSqlAnswer(const std::string& sql, const Relations& relations,
                    const TableOptions& table, const Console& console,
                    OutputBuffer* output) {

@@ -182,6 +182,8 @@ bool IsCollectorOf(pid_t collector, pid_t pid) {
   return absl::EndsWith(program, kProgram) && Collects(process, pid);
 }
 
+// mkdtemp() makes a folder that only its owner may enter, so no other user can
+// replace the files.
 absl::StatusOr<std::unique_ptr<StartedRun>> StartedRun::Start(
     const std::vector<std::string>& words) {
   const char* const temporary = getenv("TMPDIR");

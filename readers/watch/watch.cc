@@ -227,6 +227,7 @@ void Watcher::Look() {
   seen_children_ = children_.Look(model_->header());
 }
 
+// The curve gets the columns that the scale leaves.
 void Watcher::FillFrame() {
   const size_t columns = screen_ == nullptr ? kOnceColumns : screen_->columns();
   frame_ = WatchFrame();

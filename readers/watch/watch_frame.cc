@@ -104,6 +104,7 @@ void Layout::AddCurve() {
   }
 }
 
+// Amounts come unsorted: the user may change the order at any time.
 void Layout::AddList(const std::string& heading,
                      std::vector<WatchFrame::Amount> amounts, size_t most) {
   const bool by_bytes = frame_.by_bytes;

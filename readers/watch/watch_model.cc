@@ -164,6 +164,7 @@ void WatchModel::TakePages(Sums* sums) {
   }
 }
 
+// A damaged file may have rows of stacks and threads that it does not define.
 void WatchModel::TakeCalls(Sums* sums) {
   const std::vector<RssTotals>& lines = profile_.own_lines();
   for (uint32_t stack = 1; stack < lines.size(); ++stack) {

@@ -82,6 +82,7 @@ double Excess(const Limit& limit, const Figure& before, const Figure& after) {
       change.bytes());
 }
 
+// "peak is 340.0 MiB, +20.0 MiB (+6.2 %) from 320.0 MiB: more than ... allows".
 std::string BreachText(const Limit& limit, const Figure& before,
                        const Figure& after) {
   const std::string now = FigureText(limit.total, after.value);

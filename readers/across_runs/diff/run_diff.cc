@@ -155,6 +155,8 @@ Change ChangeOf(const Figure& before, const Figure& after) {
   return {before.value, after.value, before.variance + after.variance};
 }
 
+// The threshold grows with the number of places that are subject to chance, so
+// it is known only after all were joined. Equal changes are sorted by place.
 std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
                                 double least_bytes, PlaceMatch* match) {

@@ -139,6 +139,7 @@ bool RunSide::ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at) {
   return true;
 }
 
+// Only one call tree is compared: that of the peak, or of the given moment.
 void RunSide::KeepHeap(Holding holding, const HeapMoments& replay) {
   if (options_.stacks) {
     if (holding == Holding::kHeap)
@@ -164,6 +165,8 @@ void RunSide::KeepStacks(const PlaceTree& tree) {
   }
 }
 
+// Pages and blocks at one moment, split as the answer does. At the peak VmHWM
+// counts, which may exceed what the model knows.
 bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
                            const FoundMoment& at) {
   ResidentReplay pages(at.UntilUs(), moments.hindsight());

@@ -190,6 +190,7 @@ size_t Runs(const ProcessFamily& family) {
 
 }  // namespace
 
+// Rows stay in the order of the tree, whichever are left out.
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
                    uint64_t pid, uint64_t limit, TableFormat format) {
   std::vector<MemberRow> rows;

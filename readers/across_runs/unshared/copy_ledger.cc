@@ -187,6 +187,8 @@ void CopyLedger::SetVariances(const std::vector<uint32_t>& place_of,
       });
 }
 
+// Copiers of the same place are joined. One without pages copied nothing that
+// was the parent's.
 std::vector<CopyPlace> CopyLedger::Places(GroupBy by) const {
   std::vector<CopyPlace> places;
   absl::flat_hash_map<CopyingPlace, uint32_t> numbers;

@@ -237,6 +237,8 @@ UnsharedPages::UnsharedPages(const CopyLedger* from,
   }
 }
 
+// A row's sum is over all places of a process. So its error is that of sampling
+// alone: what another place may have copied is in the sum, too.
 Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
                         uint64_t limit) {
   SumColumns columns;
@@ -310,6 +312,8 @@ std::string UnsharedHeading(const std::vector<UnsharedPages>& processes) {
   return text;
 }
 
+// What gc.freeze() would have saved is bounded by the pages that collections
+// wrote to first.
 std::string UnsharedNotes(const std::vector<UnsharedPages>& processes) {
   const Totals totals(processes);
   if (!totals.knows_collecting) {

@@ -80,6 +80,7 @@ std::string CounterLine(RereadFile* file) {
 
 }  // namespace
 
+// Each kind takes a reading of its own, so it is read only if it was recorded.
 std::vector<std::string> RecordedSentences(const RunFacts& facts,
                                            RereadFile* file) {
   std::vector<std::string> sentences;

@@ -149,6 +149,8 @@ std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
       parts.empty() ? "" : ", that is ", absl::StrJoin(parts, "; "), ".");
 }
 
+// Lost heap and page events make sums wrong; other losses do not change this
+// answer.
 std::string LossText(const Answer& answer) {
   const RunFacts& facts = answer.facts;
   const uint64_t lost = facts.Heap().lost + facts.Pages().samples_lost;

@@ -24,6 +24,7 @@ struct MainHeap {
   double bytes = 0;
 };
 
+// Pages from before tracing belong to the range, but not to the bytes.
 MainHeap FindMainHeap(const ResidentReplay& pages) {
   MainHeap main;
   const uint64_t page_bytes = pages.model().page_bytes();

@@ -387,6 +387,8 @@ MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
   return Splitter(pages, heap, by, threads).Split(rss_bytes);
 }
 
+// The heap alone, by the code that allocated: which pages are resident is not
+// asked.
 std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,
                                       const std::vector<HeapSums>& sums) {
   Holdings holdings(GroupBy::kLine);

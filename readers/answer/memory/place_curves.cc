@@ -179,6 +179,7 @@ bool ReadHeldCurves(RereadFile* file, const Answer& answer,
   return true;
 }
 
+// Blocks are better than pages: they tell what is still in use.
 bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
                      const EvenSteps& steps, PlaceCurves* curves) {
   if (answer.facts.HasHeap()) {

@@ -240,6 +240,8 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   SayNotShown(*all - table.rows.size(), run->console());
 }
 
+// The replay sums up by function, and the table joins functions of a file or
+// package.
 void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
   TimeRange range;
   if (!run->Find(range_, &range)) return;
@@ -265,6 +267,8 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
   }
 }
 
+// What threads did has to be known before calls are paired: a reading of its
+// own.
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   RunReading run(*this, console);
   if (run.file() == nullptr) return run.code();

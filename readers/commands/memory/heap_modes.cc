@@ -157,6 +157,7 @@ HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
   };
 }
 
+// Options of the table begin as this run's; a mode changes what is different.
 std::optional<HeapShown> ShowHeap(const HeapAsked& asked,
                                   const HeapMoments& replay,
                                   ThreadFilter* threads, uint64_t limit,

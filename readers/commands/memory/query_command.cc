@@ -36,6 +36,8 @@ class QueryCommand final : public ReportCommand {
              "Lists the tables of SQL with their columns and units. With FILE "
              "it says which are empty because their data was not recorded."}};
   }
+  // The SELECT is the last word of FILE... : CLI11 cannot tell it from a file's
+  // name.
   void AddOptions(CLI::App* app) override {
     const bool lists = !words().empty();  // by the old name
     app->add_option("FILE", files_.paths,
@@ -173,6 +175,8 @@ constexpr char kMarkdownHead[] =
     "also has the column `run`, the name of\nthe file. This page is what "
     "`pymemreport query --tables --markdown` prints.\n\n";
 
+// Without a file the tables have no run: they know their columns, but have no
+// rows.
 int QueryCommand::PrintTables(const Console& console,
                               OutputBuffer* output) const {
   std::unique_ptr<RelationRun> run;

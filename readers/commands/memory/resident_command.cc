@@ -84,6 +84,8 @@ void ResidentCommand::PrintStacks(const ResidentReplay& replay,
                 table_, output);
 }
 
+// Exact blocks share each page by their bytes in it. Sampled ones stand for
+// others elsewhere, so all anonymous memory is estimated from them.
 std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
                     const HeapReplay* heap) {
   std::string text = ResidentHeading(replay, at.Text());

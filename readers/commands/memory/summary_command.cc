@@ -35,6 +35,7 @@ struct Growth {
   const std::string& thread;
 };
 
+// The table also has what tracing itself cost.
 void PrintGrowth(const FactsReader& facts, const Growth& growth, uint64_t limit,
                  OutputBuffer* output) {
   const bool is_caused = growth.caused != nullptr;

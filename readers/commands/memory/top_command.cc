@@ -146,6 +146,7 @@ bool TopCommand::Open(const Console& console, Input* input, int* code) const {
   return true;
 }
 
+// A file that was opened before has its facts read again, with tasks and range.
 bool TopCommand::Add(const Input& input, const Console& console, int* code,
                      ProfileTable* profile, OwnCost* cost) const {
   const bool is_caused = profile->of() == Attribution::kCaused;
@@ -175,6 +176,8 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
 int TopCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const std::vector<Input> inputs = OpenAll(console, &code);
+  // Without the option, causes are used only if every run has them: sums of
+  // both kinds would mean nothing.
   const bool is_caused =
       WantsCaused() &&
       (attribution_.has_value() ||

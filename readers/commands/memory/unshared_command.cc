@@ -173,6 +173,7 @@ bool UnsharedCommand::Choose(const Console& console, Table* places) const {
   return true;
 }
 
+// The option --pid chooses at the end, as other processes may be parents.
 int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const std::vector<OneFile> files = ReadAll(console, &code);

@@ -218,6 +218,7 @@ void DiffCommand::PrintMore(uint64_t rows, OutputBuffer* output) const {
                                    "; --limit 0 lists all.\n"));
 }
 
+// Dominators have sentences for people; a table for machines.
 int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
                          const Console& console, OutputBuffer* output) const {
   const std::string heading = Heading(older->graph(), newer->graph());

@@ -197,6 +197,7 @@ std::vector<Table::Heading> AllocationHeadings() {
           {"allocated_sure", "sure"}};
 }
 
+// Empty cells keep the columns in place if the allocation is unknown.
 void AddAllocationCells(const ObjectGraph& graph, NodeId node,
                         FrameBudget* budget, std::vector<Cell>* row) {
   const NodeAllocations* const known = graph.allocations();

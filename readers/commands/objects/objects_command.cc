@@ -50,6 +50,8 @@ int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   return std::max(code, Show(analysis.get(), console, output));
 }
 
+// Allocations take a reading of the run file, so they are joined only if the
+// command uses them, or --run names a file.
 std::unique_ptr<ObjectAnalysis> ObjectsCommand::Load(const std::string& path,
                                                      const Console& console,
                                                      int* code) {

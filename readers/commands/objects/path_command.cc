@@ -69,6 +69,7 @@ class PathCommand final : public OneObjectCommand {
     return table;
   }
 
+  // The limit counts steps of each chain, as in text.
   Table ChainTable(ObjectAnalysis* analysis,
                    const std::vector<Chain>& chains) const {
     const ObjectGraph& graph = analysis->graph();

@@ -181,6 +181,8 @@ std::string SuspectsCommand::Below(const ObjectGraph& graph,
   return text;
 }
 
+// The accumulation is the object below the suspect in which the bytes come
+// together, such as a dict in an instance.
 std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
                                        const Suspect& suspect) {
   const ObjectGraph& graph = analysis->graph();
@@ -214,6 +216,7 @@ std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
   return text + Below(graph, suspect);
 }
 
+// Columns of allocations are about the accumulation, where the objects are.
 Table SuspectsCommand::ToTable(ObjectAnalysis* analysis,
                                const std::vector<Suspect>& suspects) {
   const ObjectGraph& graph = analysis->graph();

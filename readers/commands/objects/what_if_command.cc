@@ -144,6 +144,8 @@ std::vector<NodeId> NodesOf(const std::vector<bool>& chosen) {
   return nodes;
 }
 
+// One object's answer is what it dominates. For a type the graph is walked
+// without its objects.
 void WhatIfCommand::ShowTypes(const Chosen& chosen, ObjectAnalysis* analysis,
                               OutputBuffer* output) const {
   const ObjectGraph& graph = analysis->graph();
@@ -249,6 +251,7 @@ std::vector<std::pair<std::string, uint64_t>> PageValues(const WhatIf& what) {
           {"rss_shared_bytes", pages.shared_bytes}};
 }
 
+// One row. A figure that is unknown is empty, and a column at the end says why.
 Table WhatIfCommand::ToTable(const Chosen& chosen, const WhatIf& what) const {
   Table table;
   std::vector<Cell> row;

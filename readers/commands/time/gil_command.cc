@@ -113,6 +113,7 @@ class GilCommand final : public ReportCommand {
   OffGilTree::Options stacks_;
 };
 
+// The old name "offgil" has --off, so its help is about frames.
 void GilCommand::AddOptions(CLI::App* app) {
   needs_.Add(Recorded::kGil);
   needs_.AddWith("--sleeps", Recorded::kStates);
@@ -145,6 +146,7 @@ void GilCommand::AddOptions(CLI::App* app) {
       app, {"--rows", "--off", "--thread", "--limit", "--csv", "--output"});
 }
 
+// Options of the tree of stacks, and which of them make no sense together.
 void GilCommand::AddOff(CLI::App* app) {
   app->add_flag("--off", off_,
                 "Print where threads wait for the GIL, as a tree of stacks.");

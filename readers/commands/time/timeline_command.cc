@@ -96,6 +96,8 @@ class TimelineCommand final : public ReportCommand {
          "page faults and what the program passed to pymemrun.counter()."}};
   }
   void AddOptions(CLI::App* app) override;
+  // Pictures show one run. A table of series has columns of its own in each
+  // run.
   std::string OfOneRun() const override {
     const bool as_text = !svg() && !csv() && !options_.table.json;
     switch (options_.of) {

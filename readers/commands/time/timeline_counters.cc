@@ -238,6 +238,8 @@ bool PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
 
 }  // namespace
 
+// One reading; the picture, the runs of the collector and the series are views
+// of it.
 bool PrintCounters(const TimelineOptions& options, RunReading* run,
                    OutputBuffer* output) {
   CounterReplay replay;

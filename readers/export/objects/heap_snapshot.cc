@@ -155,6 +155,7 @@ class SnapshotWriter {
       }
     }
   }
+  // Chrome counts weak edges for nothing that is kept alive, either.
   static EdgeType TypeOf(EdgeKind kind) {
     switch (kind) {
       case EDGE_ATTRIBUTE:

@@ -112,6 +112,7 @@ class HeapWriter {
     }
     return found->second;
   }
+  // The index of packets and `continued` let Perfetto notice a missing one.
   void EndPacket(bool is_last) {
     perfetto::Packet packet;
     packet.set_sequence(kSequence);

@@ -32,6 +32,7 @@ HeapSums AtOrNothing(const std::vector<HeapSums>& sums, size_t source) {
 // there.
 class PprofMaker {
  public:
+  // Names and units are those that pprof knows from Go's heap profiles.
   explicit PprofMaker(const HeapReplay* replay)
       : replay_(*replay), frames_(&replay->index()) {
     Text("");
@@ -57,6 +58,8 @@ class PprofMaker {
     if (!text.empty()) profile_.add_comments(Text(text));
   }
 
+  // Locations go from the innermost frame to the outermost. Both labels can be
+  // chosen by in pprof: -tagfocus.
   void Add(const HeapSource& source, const HeapSums& live) {
     pprof::Sample* sample = profile_.add_samples();
     for (const uint32_t frame : frames_.Of(source.key.stack)) {

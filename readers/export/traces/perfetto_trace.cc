@@ -175,6 +175,8 @@ void PerfettoTrace::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
   Write();
 }
 
+// What is known only at the end of a slice becomes annotations of its end,
+// which Perfetto shows as the slice's own. Zeros are left out.
 void PerfettoTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   SetTime(time_us);
   TrackEvent* const event = packet_->mutable_event();

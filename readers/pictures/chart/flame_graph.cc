@@ -145,6 +145,8 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
   return boxes;
 }
 
+// A foreignObject holds the search field: SVG has no input of its own. Viewers
+// that are no browsers leave it out.
 void PrintHead(const FlameTexts& texts, double height, OutputBuffer* output) {
   output->Append(absl::StrFormat(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -170,6 +172,8 @@ void PrintHead(const FlameTexts& texts, double height, OutputBuffer* output) {
 
 }  // namespace
 
+// The script finds its layout in the attributes of "plot", so numbers are in
+// one place.
 void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
                 OutputBuffer* output) {
   const std::vector<Box> boxes = BoxesOf(tree);

@@ -135,6 +135,7 @@ void SvgPlot::PrintAxes() const {
   }
   const double step =
       RoundTicks(last_second_ - first_second_, 1, layout_.time_ticks)[1];
+  // Ticks are at round times, so the first may be after the plot's left edge.
   const double first_tick = std::ceil(first_second_ / step - 1e-9) * step;
   for (int i = 0; i < kMostTicks; ++i) {
     const double seconds = first_tick + i * step;

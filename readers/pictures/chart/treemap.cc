@@ -215,6 +215,8 @@ void PrintTreemap(const Treemap& map, OutputBuffer* output) {
   const double rows = 1 + static_cast<double>(map.groups.size()) / 6;
   const double legend = kWhole.y + kWhole.height + 26;
   PrintHead(map, legend + rows * kLegendRow, output);
+  // A box whose children are too small to draw counts as a leaf: its title may
+  // use two lines.
   std::vector<bool> has_boxes(map.boxes.size());
   for (uint32_t box = 1; box < map.boxes.size(); ++box) {
     if (areas[box].width > 0) has_boxes[map.boxes[box].parent] = true;

@@ -352,6 +352,8 @@ void LaneDrawing::AddLanes(size_t thread) {
   }
 }
 
+// The order matters: colours need the sums of Choose(), and bars the highest
+// one of all lanes shown.
 LaneChart LaneDrawing::Draw() {
   Choose();
   SetColors();

@@ -74,6 +74,8 @@ void AddFilters(CLI::App* app, FilterOptions* filter) {
             "Print rows of functions with this name. Repeatable.");
 }
 
+// The option --records says what is printed at all, --what chooses among these
+// rows.
 void AddKinds(CLI::App* app, FilterOptions* filter) {
   AddParsed(app, "--what", &filter->kinds, ParseKinds, "LIST",
             "Print rows of these kinds: call,return,c_call,c_return,c_except "

@@ -74,6 +74,8 @@ bool FindTimes(const CatOptions& options, const InputFile& input,
     filter->to_us = range.to_us;
     return true;
   }
+  // FindRange() says which moment is missing, but not that nothing could be
+  // read.
   if (moments == nullptr) {
     console.Say(absl::StrCat(name, ": no moment can be found in it"));
     *code = kExitFailed;

@@ -324,6 +324,7 @@ int Pymemcat::PrintAll() {
     code = std::max(code,
                     Told(inputs_[i], merged[i]->status(), merged[i]->result()));
   }
+  // A header row even if no row passed the filters.
   if (any_header) target_.Writer();
   return code;
 }

@@ -325,6 +325,7 @@ std::vector<NodeId> ReachedFrom(const DumpedObject& object,
           py::isinstance<DumpedObject>(each)
               ? graph.address(each.cast<const DumpedObject&>().node())
               : static_cast<uint64_t>(WholeNumberOf(each));
+      // An address that the dump does not have excludes nothing.
       const NodeId node = graph.Find(address);
       if (node != kNoNode) is_seen[node] = true;
     }

@@ -127,6 +127,7 @@ py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
     rows.append(FloatArray(NotNegative(series.values)));
     labels.append(PythonText(LabelOf(series.place)));
   }
+  // Always there, so that the rows add up to all live bytes.
   rows.append(FloatArray(NotNegative(history.others.values)));
   labels.append("other");
   return RecordType("History").Make(FloatArray(seconds), rows, labels);

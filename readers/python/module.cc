@@ -167,6 +167,8 @@ void DefineHistory(RunClass* run) {
       "without heap events.");
 }
 
+// Both read the file each time they are called: a snapshot keeps its replay, a
+// list of rows keeps nothing.
 void DefineHeap(RunClass* run) {
   run->def(
       "snapshot",
@@ -252,6 +254,7 @@ void DefineSums(SnapshotClass* snapshot) {
       "run with --native.");
 }
 
+// An iterator shares the file, so close() does not break it.
 void DefineFile(RunClass* run) {
   run->def(
       "events",

@@ -86,6 +86,7 @@ RowTuples::RowTuples(const RelationObject& relation)
         return relation.shared()->Rows();
       }()) {}
 
+// After an error or the end, StopIteration for ever, as iterators must.
 py::tuple RowTuples::Next() {
   if (ended_) throw py::stop_iteration();
   const absl::StatusOr<bool> more = rows_->Next();
@@ -179,6 +180,8 @@ void DefineRelations(py::module_* module) {
            })
       .def(
           "__arrow_c_stream__",
+          // The consumer may ask for other types; the interface lets a producer
+          // ignore that.
           [](const RelationObject& self, const py::object&) {
             return self.ArrowStream();
           },

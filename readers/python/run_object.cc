@@ -110,6 +110,7 @@ std::shared_ptr<RunObject::WholeFile> RunObject::Facts() {
   return facts_;
 }
 
+// The order is that of End's fields in _records.py.
 py::object RunObject::End() {
   const auto facts = Facts();
   if (!facts->footer.has_value()) return py::none();
@@ -123,6 +124,7 @@ py::object RunObject::End() {
                    footer.heap_events_lost());
 }
 
+// Ids ascend in the file, so the last one that was read is the largest.
 py::list RunObject::Stack(uint32_t id) {
   const auto facts = Facts();
   if (id > facts->last_stack) throw py::key_error(std::to_string(id));

@@ -180,6 +180,7 @@ std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
   const std::optional<int> ended =
       ParseArguments(app.get(), command->Prepared(std::move(words)), console);
   if (ended.has_value()) return ended;
+  // Without text there is no heading for each of several files.
   for (const char* name : {"--csv", "--json", "--collapsed"}) {
     const CLI::Option* const option = app->get_option_no_throw(name);
     if (option != nullptr && option->count() > 0) command->SetForMachines(true);
@@ -221,12 +222,14 @@ int RunCommand(const std::vector<std::string>& arguments,
         absl::StrCat(of_one, " takes one FILE, found ", files.paths.size()));
     return kExitUsage;
   }
+  // Sent elsewhere than to a terminal, a picture is the output.
   const bool needs_name = files.output.empty() && DrawsPicture(*command) &&
                           isatty(console.out_fd) != 0;
   if (needs_name) command->SetOutput(PictureName(*command));
   const int code = files.ToConsole()
                        ? PrintToConsole(console, command)
                        : PrintToFile(console, needs_name, command);
+  // Known only after all files were read: patterns are tried on each file name.
   if (code == kExitOk && OwnCode::NoneMatched()) {
     console.Say(
         "--own: no file of the run matches: all lines count as library code");

@@ -20,6 +20,8 @@ void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
   app->add_option("FILE", paths, help)->required()->option_text(usage);
 }
 
+// One FILE is what Run() takes; several are reported one after the other, see
+// ReportCommand::RunEach().
 void FileOptions::AddOne(CLI::App* app) {
   count = 1;
   Add(app, "FILE...", "Run files, or folders; - reads standard input.");
@@ -65,6 +67,7 @@ std::string FileOptions::KeepProcess() {
   if (pid == 0) return "";
   std::vector<std::string> kept;
   std::set<uint64_t> known;
+  // A single path stands for its children's files, too.
   for (const std::string& path :
        paths.size() == 1 ? WithChildren(paths[0]) : paths) {
     if (path == "-") return "--pid does not go with standard input (-)";

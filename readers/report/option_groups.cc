@@ -103,6 +103,7 @@ std::string TableOptions::NotShown(size_t all, absl::string_view one,
                       " not shown (--limit)\n");
 }
 
+// Machines get all columns, so that a script finds the same ones in each run.
 void TableOptions::Print(absl::string_view heading, Table table,
                          OutputBuffer* output) const {
   if (as_text()) {
@@ -152,6 +153,8 @@ void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
                    usual));
 }
 
+// Threads are known only when the file was read, so a wrong name is no parse
+// error.
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
                  const Console& console) {
   const absl::Status known = threads->Check();
@@ -160,6 +163,7 @@ bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
   return true;
 }
 
+// What every report of places takes. The order is that of the help.
 void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
   Add(app, usual);
   AddSort(app);
@@ -190,6 +194,7 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
   return kExitOk;
 }
 
+// Collapsed stacks have no limit: tools that draw them need all.
 void StackOptions::Print(const PlaceTree& tree, const TableOptions& options,
                          OutputBuffer* output) const {
   if (collapsed) return tree.PrintCollapsed(output);

@@ -190,6 +190,7 @@ int RunPymemreport(const std::vector<std::string>& words,
   }
   ReportCommand* command = CommandNamed(name, commands);
   size_t taken = 1;
+  // No word is taken for the name then: all belong to the first command.
   if (command == nullptr && (IsFile(name) || IsOption(name))) {
     command = commands.front().get();
     taken = 0;

@@ -23,6 +23,7 @@ bool ReportCommand::GoesBy(const std::string& name) {
   return false;
 }
 
+// Options come before the needs, as a need adds a note to an option's help.
 std::unique_ptr<CLI::App> ReportCommand::MakeParser(
     const std::string& program) {
   auto app =

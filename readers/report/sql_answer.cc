@@ -56,6 +56,7 @@ absl::Status PrintRows(const TableOptions& table, SqlQuery* query,
     if (part.rows.size() < kPartRows) continue;
     parts.Print(part);
     part.rows.clear();
+    // The reader of the output has gone: the rest need not be computed.
     if (!output->ok()) return absl::OkStatus();
   }
   if (!part.rows.empty() || printed == 0) parts.Print(part);

@@ -67,6 +67,7 @@ std::vector<WatchFrame::Child> ChildFiles::Look(const Header& parent) {
   if (files != nullptr) closedir(files);
   std::vector<WatchFrame::Child> children;
   for (const auto& [pid, header] : headers_) {
+    // Files of an earlier run may have the same names.
     if (header.host() != parent.host() ||
         header.start_realtime_ns() < parent.start_realtime_ns()) {
       continue;

@@ -127,6 +127,8 @@ int Spawn(std::vector<std::string> words, const std::string& output,
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(
       &files, 1, output.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
+  // One open file for both streams. By O_APPEND all that write to it add at its
+  // end.
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -173,6 +173,7 @@ std::vector<WatchLine> FrameLines(const WatchFrame& frame, size_t columns,
   return Layout(frame, columns, rows, unicode).Lines();
 }
 
+// The line of code that grew most in the last seconds is named, if any grew.
 std::string FrameSummary(const WatchFrame& frame) {
   std::string text = absl::StrCat(StateOf(frame), "  ", RssText(frame));
   const auto most = std::max_element(frame.lines.begin(), frame.lines.end(),

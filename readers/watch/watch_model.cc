@@ -239,6 +239,8 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
   static constexpr absl::string_view kMeanings[] = {
       "", "live heap", "pages that came", "growth of RSS at its events"};
   frame->meaning = std::string(kMeanings[static_cast<size_t>(basis())]);
+  // Changes are against the sums of kRecentUs ago, or the start if the run is
+  // younger. A slow run has few events: these sums are then kept for later.
   Sums now = Take();
   while (before_.size() > 1 && before_[1].time_us + kRecentUs <= now_us_) {
     before_.pop_front();

@@ -109,6 +109,7 @@ class DiffPrinter {
       const std::vector<Holding> holdings = Comparable(before_, after_);
       for (const Holding holding : holdings) {
         Table table = PlacesOf(holding);
+        // The limit is for each kind of bytes.
         const size_t left = Cut(&table);
         PrintSection(TitleOf(holding, before_, after_), table);
         if (left > 0) {
@@ -151,6 +152,8 @@ class DiffPrinter {
     return absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n");
   }
 
+  // A total that neither run has is left out; one of a single run has no
+  // change.
   void PrintTotals() {
     output_.Append(TotalLine("", "old", "new", "change", ""));
     for (size_t i = 0; i < kTotals; ++i) {
@@ -309,6 +312,7 @@ class DiffPrinter {
       };
       const Figure &was = before_.total(total), &is = after_.total(total);
       const bool both = was.is_known && is.is_known;
+      // Not known: the cells stay empty, whatever this is.
       const Change change = ChangeOf(was, is);
       table.rows.push_back(
           {std::string(TotalName(total)),
@@ -335,6 +339,7 @@ std::string NameOf(const RunSide& run) {
 // "name": {"value": 1, ...}, or an entry of an array.
 std::string FigureJson(const RunSide& run, Total total, FiguresFormat format) {
   const Figure& figure = run.total(total);
+  // One run's own error, not that of a change.
   const double error = Change{0, 0, figure.variance}.Error();
   const auto number = [total](double value) {
     return IsTime(total) ? absl::StrFormat("%.6f", value / 1e6)

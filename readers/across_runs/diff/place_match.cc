@@ -194,6 +194,7 @@ absl::flat_hash_map<absl::string_view, absl::string_view> MatchFiles(
   for (const absl::string_view file : before) {
     if (all.contains(file)) matches.emplace(file, *all.find(file));
   }
+  // What has no equal path: suffixes are tried on these alone.
   Files from = before, to = after;
   Drop(matches, &from);
   Drop(matches, &to);

@@ -154,6 +154,7 @@ std::string EndNotes(const ProcessFamily& family) {
   constexpr size_t kMostNumbers = 5;
   std::map<std::string, std::vector<uint32_t>> ends;
   for (const FamilyMember& member : family.members()) {
+    // Most workers end like this: a line for each would hide the others.
     if (member.run.end == kUsualEnd) continue;
     ends[member.run.end].push_back(member.run.pid);
   }

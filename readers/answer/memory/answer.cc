@@ -222,6 +222,7 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   answer->end.time_us = finder->KnownUntilUs();
   answer->end_unknown_us = finder->EndUs() - answer->end.time_us;
   const EvenSteps steps = StepsOf(*answer);
+  // Without blocks the curves are those of pages, which include files.
   const bool with_files = with_curves && answer->facts.HasHeap();
   if (!ReadPages(file, finder->hindsight(),
                  with_files ? std::make_optional(steps) : std::nullopt,

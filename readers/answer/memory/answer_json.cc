@@ -45,6 +45,7 @@ std::string ObjectOf(const Members& members) {
                       "}");
 }
 
+// Names and files are bytes of the program; AppendJsonString() escapes them.
 std::string PlaceJson(const PlaceHolding& holding) {
   const Place& place = holding.place;
   return ObjectOf(

@@ -39,6 +39,7 @@ std::string MostLive(const MemorySplit& split, const NameOfPlace& name_of) {
     if (most == nullptr || blocks(holding) > blocks(*most)) most = &holding;
   }
   if (most == nullptr || blocks(*most) < 0.5) return "";
+  // Above this share a figure would only repeat that of the part.
   constexpr double kNearlyAll = 0.95;
   const bool all =
       blocks(*most) >= kNearlyAll * (split.python_bytes + split.native_bytes);
@@ -65,6 +66,7 @@ std::string Unrecorded(const Answer& answer) {
   if (WasPaused(answer)) {
     missing.push_back("what was allocated while tracing was off");
   }
+  // before_bytes without pages: the kernel's count of file pages was read.
   if (!answer.has_pages) {
     missing.push_back(
         answer.peak.split.before_bytes > 0
@@ -114,6 +116,8 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
   return parts;
 }
 
+// Lines come most bytes first; those below a hundredth of the first are left
+// out.
 std::string InheritedText(const Answer& answer, const NameOfPlace& name_of) {
   constexpr size_t kMostLines = 3;
   std::vector<std::string> lines;

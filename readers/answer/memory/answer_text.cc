@@ -193,6 +193,8 @@ class AnswerWriter {
         BlockCurve(found->second, Answer::kSteps, terminal_.unicode));
   }
 
+  // A line's name gets a third of the width at most; its source text gets the
+  // rest.
   void AddPlaces() {
     std::vector<const PlaceHolding*> own;
     PlaceHolding others, libraries;

@@ -95,6 +95,7 @@ std::string PoolsText(const Answer& answer) {
   for (const PlaceHolding& holding : split.places) {
     if (holding.pool_bytes > 0) bytes[holding.kept_by] += holding.pool_bytes;
   }
+  // Not empty: pool bytes are the sum of those of places.
   const auto most = std::max_element(
       bytes.begin(), bytes.end(),
       [](const auto& a, const auto& b) { return a.second < b.second; });

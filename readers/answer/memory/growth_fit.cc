@@ -74,6 +74,7 @@ GrowthFit FitLine(const Rise& rise, uint64_t step_us) {
     with_time += at * (kept[from + i] - mean);
     of_time += at * at;
   }
+  // Times are centred, so the slope needs no intercept.
   const double slope = with_time / of_time;
   double squares = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -97,6 +97,7 @@ std::vector<NextCommand> NextSteps(const Answer& answer,
   if (!last_dump.empty()) {
     steps.ShowDump(ShellWord(last_dump), "what keeps objects alive");
   }
+  // A process that is killed makes no dump at its end, so none is suggested.
   if (has_heap && WasKilled(answer)) {
     steps.Report({"heap", "--at", "end", "--stacks"},
                  "what was alive, and who allocated it");

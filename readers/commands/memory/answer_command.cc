@@ -56,6 +56,7 @@ void AddBeside(const Answer& answer, RereadFile* file, const std::string& path,
   }
   if (children.count == 0) return;
   const std::string name = ShellWord(path);
+  // These come before the steps of NextSteps(), as only three are shown.
   options->next.push_back(
       {{"pymemreport", "processes", name}, "each process, and all together"});
   if (children.any_unshares) {

@@ -166,6 +166,7 @@ void CallsCommand::PrintTree(RunReading* run, OutputBuffer* output) const {
   } else {
     PrintTable(tree.ToTable(peaks_.prefix, limit), table_.format(), output);
   }
+  // The tree has the call itself, too.
   SayNotShown(tree.calls() + 1 - tree.Shown(limit), run->console());
 }
 
@@ -191,6 +192,7 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const MomentRange& range,
   uint64_t number = 0;
   for (const EndedCall& peak : peaks) {
     ++number;
+    // Numbers are given before a call is left out.
     if (peak.time_us < range.from_us || peak.time_us > range.to_us) continue;
     const SourceLocation where = index.Resolve(peak.site);
     table.rows.push_back({number, static_cast<double>(peak.time_us) * 1e-6,

@@ -99,6 +99,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
   AddFilesOfPlaces(app, &table_.view);
   AddOwn(app);
   files_.AddOutput(app);
+  // Two runs need not have the same threads.
   Refuse(app, "--thread", "use --by thread to compare the threads of two runs");
   // NEW's figures are of the whole run.
   Exclude(app, {"--format"}, {"--csv", "--json", "--stacks", "--at"});
@@ -112,12 +113,14 @@ void DiffCommand::AddOptions(CLI::App* app) {
 int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   std::unique_ptr<RunSide> sides[2];
   int code = kExitOk;
+  // One file at a time: a side keeps its figures and names, not the file.
   for (size_t i = 0; i < 2; ++i) {
     const auto file = RereadFile::Open(files_.paths[i], console);
     if (file == nullptr) return kExitFailed;
     file->LeaveLossesToReport();
     sides[i] = RunSide::Read(file.get(), side_, console, &code);
     if (sides[i] == nullptr) return code;
+    // Asked of each run: RunReading asks only the first file.
     if (side_.stacks && !file->Has(Recorded::kHeap)) return file->code();
   }
   if (figures_.has_value()) {

@@ -91,6 +91,7 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
     return WriteTrace(files_.paths[0], options, console, output);
   }
   int code = kExitOk;
+  // The exporters ask the replay for its first moment, which is this one.
   const auto read =
       ReadHeapAt(files_.paths[0], at_.value_or(Moment()), console, &code);
   if (read == nullptr) return code;

@@ -42,6 +42,7 @@ class FlameCommand final : public ReportCommand {
     app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
     AddThread(app, &thread_);
     files_.AddOutput(app);
+    // Colours show whose code a frame is, so there is nothing to choose.
     Refuse(app, "--own",
            "a flame graph shows all frames, your code's and others'");
   }

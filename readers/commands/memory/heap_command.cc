@@ -135,6 +135,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
 void HeapCommand::AddConflicts(CLI::App* app) {
   needs_.Add(Recorded::kHeap);
   needs_.AddWith("--by task", Recorded::kTasks);
+  // A sample does not know what came between an allocation and its free.
   needs_.AddWith("--temporary", Recorded::kEachBlock);
   needs_.AddWith("--reserved", Recorded::kBlocksOfC);
   ExcludeEachOther(app,
@@ -205,6 +206,7 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
   const HeapRowsMaker::Keep keep =
       leaks_ ? LeaksOnly(&interpreter) : OfThreads(threads);
   if (as_ == HeapAs::kSnapshot && table_.json) {
+    // An object for each stack, thread and allocator; a tree joins these.
     return PrintSnapshotJson(replay, table_.limit(), keep, output);
   }
   if (table_.as_text() && !stacks_.collapsed) {
@@ -290,6 +292,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
         [](const HeapSource&) {});
   }
   if (!ReadHeapAgain(file, console, &replay, &code)) return code;
+  // Only the names of tasks that still have blocks are read.
   if (by_task && !ReadTaskNames(replay.model(), &tasks)) return kExitFailed;
   return std::max(code, Print(replay, &run, output));
 }

@@ -56,6 +56,7 @@ int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
     std::optional<ProcessRun> run;
     if (file != nullptr) run = ReadProcess(file.get());
     code = std::max(code, run.has_value() ? file->code() : kExitFailed);
+    // Without the file that was named its children have no root.
     if (!run.has_value() && one && runs.empty()) return code;
     if (!run.has_value()) continue;
     if (root.empty()) root = run->file;

@@ -63,6 +63,7 @@ bool PrintHeld(const RunMoments& moments, RereadFile* file, uint64_t limit,
   table.headings = {{"line", "line", CellLook::kName},
                     {"held_bytes", "held", CellLook::kBytes},
                     {"share", "of RSS", CellLook::kShare}};
+  // Places are sorted, most bytes first.
   for (const PlaceHolding& holding : split.places) {
     if (limit != 0 && table.rows.size() >= limit) break;
     table.rows.push_back({LabelOf(holding.place), WholeNumber(holding.bytes),
@@ -197,6 +198,9 @@ bool SummaryCommand::PrintText(const FactsReader& facts,
   const bool asked = attribution_ == Attribution::kCaused;
   const bool wanted = asked || (!attribution_.has_value() && !thread_.empty());
   const auto caused = wanted ? ReadCaused(file, moments) : nullptr;
+  // `asked`: --thread-attribution caused. `wanted`: that, or --thread, for
+  // which causes are the default. The message names what would have been
+  // enough.
   if (caused == nullptr && (asked || (!thread_.empty() && !facts.HasCalls()))) {
     const Recorded lacking = asked    ? Recorded::kFaults
                              : wanted ? Recorded::kGrowth

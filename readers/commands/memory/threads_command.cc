@@ -54,6 +54,7 @@ class ThreadsCommand final : public ReportCommand {
   std::optional<Attribution> attribution_;
 };
 
+// The heap's moment has the name that the heading prints.
 HeapMoment BlocksAt(const FoundMoment& at) {
   HeapMoment moment = at.OfBlocks();
   moment.name = at.name;
@@ -74,6 +75,7 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   HeapMoments heap({BlocksAt(*peak)});
   if (!file->Read({&replay, &heap})) return kExitFailed;
   ThreadFacts facts = {&replay, heap.has_heap_events() ? &heap : nullptr};
+  // The profile belongs to this reader, which must outlive the table.
   std::unique_ptr<FactsReader> observed;
   if (attribution_ == Attribution::kObserved) {
     observed = FactsReader::ReadAgain(file, console, &code, "");

@@ -119,6 +119,7 @@ void SettleAll(const Console& console, const Files& files) {
     if (file != nullptr && file->ReadAgain(&pages)) pages.Finish();
   }
   for (const auto& file : files) {
+    // Does nothing for a ledger that its parent's file has settled.
     file.ledger->SettleEarly([](uint64_t) { return true; });
   }
 }

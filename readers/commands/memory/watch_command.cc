@@ -43,6 +43,7 @@ void WatchCommand::AddOptions(CLI::App* app) {
   app->add_option("FILE", files_.paths,
                   "A run file, or the number of a traced process.")
       ->option_text("FILE|PID");
+  // Hidden: it carries the words after "--", see Prepared().
   app->add_option("--program", program_)->group("")->allow_extra_args(false);
   app->add_flag("--once", once_, "Print the current state, then exit.");
   AddOwn(app);
@@ -60,6 +61,8 @@ std::vector<std::string> WatchCommand::Prepared(
   return arguments;
 }
 
+// Exactly one of FILE, PID and a program. A pipe cannot be read again from its
+// start.
 std::string WatchCommand::Problem() const {
   const bool starts = !program_.empty();
   if (files_.paths.size() + (starts ? 1 : 0) != 1 ||
@@ -73,6 +76,7 @@ std::string WatchCommand::Problem() const {
 // A number is a process, unless a file has that name. The report's output is
 // not used: WatchRun() draws on the terminal.
 int WatchCommand::Run(const Console& console, OutputBuffer*) {
+  // Asked again: a folder may have become several files.
   if (files_.paths.size() + (program_.empty() ? 0 : 1) != 1) {
     console.Usage("expected one run file, or a folder with one");
     return kExitUsage;

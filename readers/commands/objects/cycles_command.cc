@@ -61,6 +61,7 @@ class CyclesCommand final : public ObjectsCommand {
                             TypesOf(graph, group)});
     }
     table.places = table.rows.size();
+    // What no root reaches need not be a cycle: C code may hold a reference.
     Print(found.objects == 0
               ? "Each object is reached from a root: no garbage waits."
               : absl::StrCat(

@@ -118,6 +118,7 @@ Table DiffCommand::GroupsTable(const ObjectGraph& older,
           ? Table::Heading{"type", "type", CellLook::kName}
           : Table::Heading{"allocated_line", "allocated by", CellLook::kName}};
   const auto known = [one](auto value) { return one ? Cell(value) : Cell(); };
+  // Rows beyond the limit are only counted.
   for (const ObjectsDiffRow& row : DiffGraphs(older, newer, where_, one, by)) {
     if (IsFull(table.rows.size())) {
       ++*more;
@@ -185,6 +186,7 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
   const uint64_t least =
       std::max(older->reached_bytes(), newer->reached_bytes()) / 1000;
   for (const RetainedDiff& row : DiffRetained(older, newer, least)) {
+    // An object that is gone is described as it was in the older dump.
     const bool is_gone = row.node == kNoNode;
     ObjectAnalysis* const in = is_gone ? older : newer;
     const NodeId node = is_gone ? row.old_node : row.node;

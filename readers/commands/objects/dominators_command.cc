@@ -57,6 +57,7 @@ std::string GroupOf(const ObjectGraph& graph, const RetainedItem& item) {
                                           : kind->second);
 }
 
+// A box of many small objects has no node, and no address to show.
 Treemap::Box BoxOf(ObjectAnalysis* analysis, const RetainedItem& item) {
   const ObjectGraph& graph = analysis->graph();
   Treemap::Box box;
@@ -110,6 +111,7 @@ void AddGroups(const ObjectGraph& graph, const std::vector<RetainedItem>& items,
     numbers[name] = static_cast<uint32_t>(map->groups.size());
     map->groups.push_back({name, std::string(kColors[map->groups.size()])});
   }
+  // Groups without a colour of their own share one.
   const auto other = static_cast<uint32_t>(map->groups.size());
   if (order.size() > numbers.size()) {
     map->groups.push_back({"others", std::string(kOtherColor)});

@@ -10,6 +10,8 @@
 namespace pymemrun {
 namespace {
 
+// FindDuplicates() compares values; of texts that the dump has cut, lengths and
+// hashes. This sums up and prints.
 class DuplicatesCommand final : public ObjectsCommand {
  public:
   DuplicatesCommand()

@@ -15,6 +15,8 @@ namespace {
 
 enum class Format { kHeapSnapshot, kPerfetto };
 
+// Both writers stream while they walk the graph. A heap snapshot is JSON, so a
+// terminal can show it; a trace is binary.
 class ExportCommand final : public ObjectsCommand {
  public:
   ExportCommand()

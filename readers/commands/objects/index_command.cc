@@ -114,6 +114,8 @@ int IndexCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   auto graph = LoadObjects(dump, console, &code);
   if (graph == nullptr) return code;
+  // Commands that use an index do not read the dump, so none would report the
+  // damage.
   if (code != kExitOk) {
     return fail(dump, "no index is made for a damaged dump", kExitFailed);
   }

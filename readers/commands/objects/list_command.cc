@@ -41,6 +41,7 @@ class ListCommand final : public ObjectsCommand {
 
  private:
   bool ShowsAllocations() const override { return !table_.as_text(); }
+  // The heading counts only the objects that --where chooses.
   bool HeadsAll() const override { return false; }
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
@@ -53,6 +54,7 @@ class ListCommand final : public ObjectsCommand {
       bytes += graph.size_bytes(node);
     }
     const uint64_t count = found.size();
+    // Called for each comparison: sizes and lengths are looked up, not copied.
     const auto value = [&](NodeId node) {
       return order_ == Order::kRetained ? analysis->retained(node)
              : order_ == Order::kSize   ? graph.size_bytes(node)

@@ -140,6 +140,7 @@ namespace {
 constexpr size_t kPathColumns = 44;
 constexpr size_t kFunctionColumns = 24;
 
+// Paths are relative to the folder that the program was started in.
 std::string ShownFrame(const Header& header, const SourceLocation& where) {
   const std::string function = CutToColumns(where.code_name, kFunctionColumns);
   if (where.file.empty()) return function;

@@ -23,6 +23,7 @@ std::string ObjectsCommand::IndexOf(const std::string& path) const {
   return index_.empty() ? IndexPath(path) : index_;
 }
 
+// A folder stands for its dumps, not for its run files.
 void ObjectsCommand::TakeFolders() {
   std::vector<std::string> all;
   for (const std::string& path : files_.paths) {
@@ -201,6 +202,7 @@ int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
   return node == kNoNode ? kExitFailed : ShowNode(node, analysis, output);
 }
 
+// Said after Load(): only then it is known whether lines come from a sample.
 std::string ObjectsCommand::Notes() const {
   std::string text;
   if (where_.any() && HeadsAll()) {

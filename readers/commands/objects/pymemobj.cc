@@ -75,6 +75,7 @@ int RunPymemobj(const std::vector<std::string>& arguments,
     command->SetFilesBefore(std::max<size_t>(at, 1));
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
   } else {
+    // A second word that no command has as its name was meant as one.
     const bool has_command = !second.empty() && !IsOption(second);
     if (first.empty() || IsOption(first) || has_command) {
       SayUnknownCommand(has_command ? second : "", commands, console);

@@ -8,6 +8,8 @@
 namespace pymemrun {
 namespace {
 
+// SQLite runs the SELECT over virtual tables, which read the graph as rows are
+// asked for.
 class QueryCommand final : public ObjectsCommand {
  public:
   QueryCommand()

@@ -47,6 +47,7 @@ void AddEntries(const ObjectGraph& graph, NodeId node,
   }
 }
 
+// Takes a neighbour; returns whether it wants more.
 using Add = absl::FunctionRef<bool(Neighbour)>;
 
 std::string FindParents(NodeId node, ObjectAnalysis* analysis, Add add) {
@@ -141,6 +142,7 @@ class ShowCommand final : public OneObjectCommand {
       if (!where_.any() || where_.Matches(analysis->graph(), one.node)) {
         pymemrun::AddObject(analysis, one.node, &table, one.reference);
       }
+      // False ends the search, as an object may have millions of references.
       return !IsFull(table.rows.size());
     };
     const std::string sentence = FindNeighbours(*next_to_, node, analysis, add);

@@ -47,6 +47,7 @@ class SuspectsCommand final : public ObjectsCommand {
            OutputBuffer* output) override {
     std::vector<Suspect> suspects =
         FindSuspects(analysis, static_cast<double>(percent_) / 100);
+    // Counted before the limit: the first sentence is about all of them.
     const size_t found = suspects.size();
     if (limit() != 0 && found > limit()) {
       suspects.resize(limit());
@@ -163,6 +164,7 @@ std::string SuspectsCommand::Below(const ObjectGraph& graph,
                                    const Suspect& suspect) {
   const bool is_group = suspect.objects > 1;
   std::string text;
+  // The objects of one type that take most bytes below the suspect.
   if (suspect.most_objects > 0) {
     absl::StrAppend(&text, "   There ",
                     suspect.most_objects == 1 ? "is " : "are ",
@@ -195,6 +197,7 @@ std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
       HumanBytes(static_cast<double>(suspect.retained_bytes)), " alive, ",
       Percent(analysis->ShareOf(suspect.retained_bytes)), ".\n");
   const std::string chain = TerminalText(ChainTo(analysis, suspect.node));
+  // It begins with the root's reference to what no other root reaches.
   if (absl::StartsWith(chain, kNotReached)) {
     absl::StrAppend(&text, "   No root leads to ", is_group ? "them" : "it",
                     ": garbage that waits for the cycle collector, or C code "

@@ -99,11 +99,13 @@ class WhatIfCommand final : public ObjectsCommand {
   }
 
  private:
+  // This --run is not that of AddRun(), as the answer needs pages, too.
   std::vector<std::string> FilesToRead() const override {
     std::vector<std::string> all = ObjectsCommand::FilesToRead();
     all.push_back(run_path_);
     return all;
   }
+  // Text names the object by a chain of references.
   bool NeedsDetails() const override { return table_.as_text() || types_; }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
@@ -204,6 +206,7 @@ std::string PagesText(const ReturnedMemory& pages) {
   return text;
 }
 
+// Three depths of knowledge: objects alone, the heap as well, and pages.
 std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   if (!what.no_heap.empty()) {
     return absl::StrCat("Without ", name, " ", Bytes(what.object_bytes),

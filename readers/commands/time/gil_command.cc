@@ -234,6 +234,7 @@ void GilCommand::PrintAll(Table threads, const GilReplay& replay,
     output->AppendLines("\nEach interpreter's GIL:\n");
     PrintSome(GilRows::kGils, table_.limit(), replay, keep, output);
   }
+  // The rest is about waits that have both a waiter and a holder.
   if (replay.blocked_ns().empty()) return;
   const bool locks = replay.HasLocksAlone();
   output->AppendLines("\nWho waits for whom, seconds:\n");

@@ -103,6 +103,8 @@ void TasksCommand::AddOrder(CLI::App* app) {
         std::begin(kOrders), std::end(kOrders),
         [&sort](const auto& order) { return order.first == sort.column; });
     const bool is_order = found != std::end(kOrders);
+    // TableView knows the old words by sort_names, so an ascending "time"
+    // works, too.
     if (!is_order || sort.rises.value_or(false)) {
       table_.view.sort = std::string(text);
     }

@@ -247,6 +247,7 @@ void TimelineCommand::AddConflicts(CLI::App* app) {
   Exclude(app, {"--threads"},
           {"--csv", "--json", "--format csv", "--by", "--owner", "--file",
            "--exclude", "--function"});
+  // A thread, a package or an allocator has no file to choose by.
   Need(app, {"--file", "--exclude"}, "--by line|library-line|function|file");
   Need(app, {"--function"}, "--by line|library-line|function");
   // The whole run and all threads.
@@ -257,6 +258,7 @@ void TimelineCommand::AddConflicts(CLI::App* app) {
 // depends on the output's name, which CLI11's rules do not know.
 std::string TimelineCommand::Problem() const {
   if (options_.of != Of::kThreads || svg()) return "";
+  // An option counts as given if its value is not the default.
   const TimelineOptions usual;
   const TableView& view = options_.view();
   const PeakRule& rule = options_.peaks.rule;
@@ -302,6 +304,7 @@ void TimelineCommand::Print(const Drawing& drawing,
 
 // Lanes and counters print themselves; the others return curves.
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
+  // From here on the options say what is printed, however it was asked for.
   options_.as_svg = svg();
   options_.table.csv = csv();
   RunReading run(*this, console);

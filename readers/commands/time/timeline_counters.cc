@@ -173,6 +173,7 @@ bool Choose(const std::vector<std::string>& names, const CounterReplay& replay,
                          found->known().first_us, found->known().last_us));
       return false;
     }
+    // A program may have passed hundreds of counters.
     constexpr size_t kMostNames = 10;
     const size_t all = known.size();
     if (all > kMostNames) {

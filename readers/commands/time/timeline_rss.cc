@@ -200,6 +200,7 @@ std::unique_ptr<TimelineReplay> ReadPart(const TimelineOptions& options,
                                               finder.hindsight());
   }
   replay->KeepThreads(options.thread());
+  // Whether pages were scanned is known only after the reading.
   const bool is_known =
       run->Read(replay.get()) &&
       run->Has(!replay->by_scan() || held || options.thread().empty(),

@@ -112,6 +112,7 @@ ThreadReader::Found ThreadReader::ReadHeap() {
   if (!replay->has_heap_events()) return Found::kNothing;
   found_.curves = replay->Result({.top = top()});
   found_.curves.parts.clear();
+  // Estimates may fall below 0. Whole bytes make text and CSV agree.
   const auto make_whole = [](std::vector<double>* values) {
     for (double& value : *values) value = std::floor(std::max(value, 0.0));
   };
@@ -279,6 +280,8 @@ void ThreadReader::DrawLines(TimeChart* chart) const {
   Series process = curves.total;
   const double lowest =
       *std::min_element(process.values.begin(), process.values.end());
+  // RSS is mostly far above what threads added: without its lowest value all
+  // lines fit one scale.
   const double rebase = options_.rebase.has_value()
                             ? static_cast<double>(*options_.rebase)
                             : lowest;

@@ -25,6 +25,7 @@ class HeapWriter {
              OutputBuffer* output)
       : graph_(graph), leaves_(graph, most_nodes), output_(*output) {}
 
+  // Types and names are defined before the objects that use them.
   uint64_t Write() {
     pid_ = static_cast<int32_t>(graph_.facts().header.pid());
     if (pid_ == 0) pid_ = 1;  // Perfetto ignores process 0
@@ -48,6 +49,7 @@ class HeapWriter {
     *trace.add_packets() = packet;
     output_.Append(trace.SerializeAsString());
   }
+  // The process tree names the process whose heap this is.
   void WriteProcess() {
     perfetto::Packet packet;
     packet.set_sequence(kSequence);

@@ -151,6 +151,8 @@ std::string CallGraph::NodeText(uint32_t id) const {
                       10 + 14 * std::sqrt(share), 0.05 + 0.6 * share));
 }
 
+// Graphviz lays out the picture: nodes first, then arrows between those that
+// are shown.
 std::string CallGraph::Dot() const {
   std::vector<bool> is_shown(functions_.size());
   const std::vector<uint32_t> shown = Largest();

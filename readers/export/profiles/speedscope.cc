@@ -49,6 +49,7 @@ std::string SpeedscopeJson(const HeapMoments& replay) {
       separator = ",";
     }
     samples += "]";
+    // Weights have the order of samples.
     absl::StrAppend(&weights, weights.empty() ? "" : ",", bytes);
     total += bytes;
   }

@@ -56,6 +56,7 @@ void WriteObjects(const std::string& run_path, int32_t pid,
 
 }  // namespace
 
+// Chrome's format has no place for an object graph.
 int WriteTrace(const std::string& path, const TraceOptions& options,
                const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(path, console);

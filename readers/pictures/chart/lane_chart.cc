@@ -178,6 +178,7 @@ void LanePrinter::PrintPaths(
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
   const double height = HeightOf(lane);
   const double bottom = top + height;
+  // A tenth of the height stays free between the two.
   const bool both = chart_.has_pieces && chart_.has_bars && !lane.beside;
   const double running = both ? height * 0.5 : height;
   const double growing = both ? height * 0.45 : height;

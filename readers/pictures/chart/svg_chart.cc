@@ -117,6 +117,7 @@ constexpr double kNumberWidth = 20, kNumberHeight = 13;
 constexpr absl::string_view kHalo =
     "\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
 
+// A text has a white halo, as it may be in front of any layer.
 void ChartPrinter::PrintMark(const TimeChart::Mark& mark) {
   const double x = plot_.X(mark.seconds);
   const double y = plot_.Y(mark.bytes);

@@ -107,6 +107,7 @@ void SvgPlot::PrintHead(absl::string_view title, absl::string_view subtitle,
                                std::floor(layout_.title_font * room / wide))),
             title);
   double y = 54;
+  // SVG does not break lines: each line of the subtitle is a text of its own.
   for (size_t begin = 0; begin <= subtitle.size(); y += kSubtitleRow) {
     const size_t end = std::min(subtitle.find('\n', begin), subtitle.size());
     PrintText(layout_.left, y, absl::StrCat("fill=\"", kSoft, "\""),

@@ -321,6 +321,7 @@ void LaneDrawing::SetTexts() {
                                 : absl::StrFormat("%.3g ms", column_us / 1000);
   chart_.subtitle = absl::StrCat("process ", header.pid(), "; one pixel is ",
                                  pixel, " of time");
+  // Which source the bars come from, see the sources of tracks.
   const bool by_pages = header.page_period() > 0 && !header.page_scan();
   if (chart_.has_pieces) {
     absl::StrAppend(&chart_.subtitle,

@@ -42,7 +42,7 @@ bool Read(int fd, RecordVisitor* visitor, ReadPlan* plan) {
 std::unique_ptr<ThreadDrss> ReadThreadDrss(int fd, uint64_t from_us) {
   HeaderReader begin;
   if (!Read(fd, &begin, nullptr) || !begin.has_faults) return nullptr;
-  // Batches of calls are skipped by the file's index of frames.
+  // Rows and heap events are passed over: only page events matter here.
   const auto read = OneByOne([fd](ReplayVisitor* replay) {
     const auto plan = ReadPlan::WithoutEvents();
     const bool was_read = Read(fd, replay, plan.get());

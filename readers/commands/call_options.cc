@@ -13,8 +13,7 @@ void CallAttribution::Add(CLI::App* app, RunNeeds* needs) {
   needs->AddWith("--thread-attribution caused", Recorded::kFaults);
 }
 
-// One thread's calls cannot be confused with another's, so nothing is said
-// then.
+// Says nothing if one thread made all calls.
 void CallAttribution::SayWhatCounts(const CallReplay& replay,
                                     const RereadFile& file,
                                     const Console& console) const {

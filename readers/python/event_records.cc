@@ -80,8 +80,8 @@ py::object EventRecords::RecordOf(const Row& row) {
       has_call && threads != nullptr ? py::cast(threads->OfCall(row)) : none);
 }
 
-// Free, or part of a mapping that was unmapped or moved; otherwise an
-// allocation.
+// Unmap if a part of a mapping was released or moved, otherwise Free or
+// Allocation.
 py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {
   const HeapEvent& event = heap.event;
   if (event.free_of != HeapFreeOf::kBlock) {

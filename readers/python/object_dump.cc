@@ -24,7 +24,7 @@ namespace {
 namespace py = pybind11;
 
 // The value of a node; `unknown` if Python code cannot represent it. Dumps have
-// values as text. "unicode" and "long" are types of other writers of dumps.
+// values as text.
 py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   const NodeDetails details = graph.details(node);
   const std::string& type = graph.type_name(graph.type(node));

@@ -38,7 +38,7 @@ int OpenToRead(const std::string& path) {
   }
   if (error == 0) {
     bool interrupted = false;
-    // Ctrl-C ends the wait: signal handlers of Python run only in
+    // Ctrl-C ends the wait: within C code Python's signal handlers run only in
     // PyErr_CheckSignals().
     WaitForWriter(fd, kPatience, [&](absl::Duration) {
       const py::gil_scoped_acquire gil;

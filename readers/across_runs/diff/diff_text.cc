@@ -312,7 +312,7 @@ class DiffPrinter {
       };
       const Figure &was = before_.total(total), &is = after_.total(total);
       const bool both = was.is_known && is.is_known;
-      // Not known: the cells stay empty, whatever this is.
+      // Means nothing unless both are known: the cells then stay empty.
       const Change change = ChangeOf(was, is);
       table.rows.push_back(
           {std::string(TotalName(total)),

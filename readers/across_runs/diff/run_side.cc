@@ -58,7 +58,7 @@ std::unique_ptr<RunSide> RunSide::Read(RereadFile* file,
   return nullptr;
 }
 
-// Each part needs a reading of its own, as it needs to know the moment before.
+// Each part takes a reading of its own, whose moment must be known before.
 bool RunSide::ReadMoment(RereadFile* file, const Console& console, int* code) {
   const auto moments = RunMoments::Of(ReadingOf(file));
   if (moments == nullptr || !file->ReadAgain(&facts_)) return false;
@@ -116,8 +116,8 @@ void RunSide::AddTotals() {
   Set(Total::kCpu, static_cast<double>(facts_.user_us + facts_.system_us));
 }
 
-// Three readings: the end of the program's code, the peak, and the heap then.
-// With a given moment, places are those of a fourth.
+// Three readings: one finds the end of the program's code, two stop at the peak
+// and at that end. With a given moment, places are those of a fourth.
 bool RunSide::ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at) {
   HeapExitFinder finder;
   if (!file->Read(&finder)) return false;

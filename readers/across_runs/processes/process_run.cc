@@ -133,7 +133,6 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file, const Answer& answer) {
   run.command = CommandOf(header, 0);
   run.program = ProgramOf(header);
   run.end = EndText(facts);
-  // Pids and start times identify a process, see ProcessFamily.
   run.pid = header.pid();
   run.parent_pid = header.parent_pid();
   run.start_ticks = header.process_start_ticks();

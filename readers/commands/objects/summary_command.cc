@@ -88,7 +88,7 @@ class SummaryCommand final : public ObjectsCommand {
   }
 
  private:
-  // Sums by type need only types and sizes, which load much faster.
+  // Sums by type need only types and sizes.
   bool NeedsDetails() const override { return collapse_ || where_.any(); }
   // --collapse: of the graph that it makes, not of the one that was read.
   bool NeedsAllocations() const override {

@@ -64,9 +64,9 @@ std::string Row(uint64_t bytes, bool is_part, absl::string_view what) {
                       "\n");
 }
 
-// Two steps: GoneWith() finds the objects by dominance. Without() then replays
-// the run's blocks and pages to the dump's moment, and looks which pages hold
-// nothing else.
+// Two steps: GoneWith() finds the objects that only the chosen ones keep alive.
+// Without() then replays the run's blocks and pages to the dump's moment, and
+// looks which pages hold nothing else.
 class WhatIfCommand final : public ObjectsCommand {
  public:
   WhatIfCommand()

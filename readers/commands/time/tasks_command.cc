@@ -87,9 +87,9 @@ class TasksCommand final : public ReportCommand {
   std::string thread_;
 };
 
-// The words of the old orders choose rows while they are collected, which
-// bounds memory. Any other column, or an ascending order, needs all rows: it is
-// left to TableView.
+// The four named orders choose rows while they are collected, which bounds
+// memory. Any other column, or an ascending order, needs all rows: it is left
+// to TableView.
 void TasksCommand::AddOrder(CLI::App* app) {
   const auto parse =
       [this](absl::string_view text) -> absl::StatusOr<TaskOrder> {
@@ -103,8 +103,8 @@ void TasksCommand::AddOrder(CLI::App* app) {
         std::begin(kOrders), std::end(kOrders),
         [&sort](const auto& order) { return order.first == sort.column; });
     const bool is_order = found != std::end(kOrders);
-    // TableView knows the old words by sort_names, so an ascending "time"
-    // works, too.
+    // TableView knows these names by sort_names, so an ascending "time" works,
+    // too.
     if (!is_order || sort.rises.value_or(false)) {
       table_.view.sort = std::string(text);
     }

@@ -44,7 +44,7 @@ void SetTexts(const HeapReplay& replay, TimeChart* chart) {
 }
 
 // As many columns as there is room for, unless the user says how many.
-// kOtherColumns: time, total and the others.
+// kOtherColumns is the width of those that are always there.
 uint64_t TopFor(const TimelineOptions& options, const Terminal& terminal) {
   constexpr size_t kColumns = 11, kOtherColumns = 43;
   if (options.top.has_value()) return *options.top;

@@ -23,8 +23,6 @@ namespace {
 constexpr size_t kMaxNames = 1u << 16;
 // A process has at most some 65530 mappings, each a line of a path.
 constexpr size_t kMaxMapsBytes = size_t{64} << 20;
-// Addresses from here on are the kernel's.
-constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 constexpr absl::string_view kKernelName = "[kernel]";
 
 // ioctl PROCMAP_QUERY of /proc/PID/maps, as Linux has it since 6.11; headers of

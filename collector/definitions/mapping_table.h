@@ -17,6 +17,9 @@
 
 namespace pymemrun {
 
+// Addresses from here on are the kernel's.
+inline constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+
 // Addresses [begin, end).
 struct AddressRange {
   uint64_t begin = 0, end = 0;

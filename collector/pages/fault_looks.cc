@@ -12,17 +12,12 @@ namespace {
 // Faults no farther apart than this share a call: walking over the pages
 // between them is faster than another call.
 constexpr uint64_t kNearPages = 16;
-// Addresses in the kernel's half. A system call that faults for the program may
-// read or write.
-constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 // An instruction that wrote this many pages and found no zeros is known. From
 // then on the kernel is asked about one of its pages in kAskOneIn.
 constexpr uint64_t kKnownPages = 64;
 constexpr uint64_t kAskOneIn = 16;
 // Threads that take the first fault of a huge page at the same time.
 constexpr size_t kMostUnderWay = 64;
-// Longest time that a fault takes, with the wait of its thread for a processor.
-constexpr uint64_t kLongestFaultNs = 200000000;
 // How long the answer for a fault is kept: its stack is known after
 // PageMatcher::kPatienceNs, plus the time that the collector itself waits for a
 // processor.
@@ -129,7 +124,8 @@ FaultLooks::Habit& FaultLooks::HabitOf(const PageSample& sample) {
 }
 
 // An instruction usually either reads or writes. So an instruction that never
-// found zeros is asked about only now and then.
+// found zeros is asked about only now and then. A system call that faults for
+// the program may do both.
 bool FaultLooks::SurelyWrites(const PageSample& sample) {
   if (sample.instruction >= kKernelHalf) return false;
   Habit& habit = HabitOf(sample);

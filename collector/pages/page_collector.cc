@@ -14,8 +14,6 @@ constexpr uint64_t kSettleNs = 2000000;
 // Pages found by munmap are dated this much before their release, because times
 // in the file are microseconds.
 constexpr uint64_t kFoundBeforeNs = 1000;
-// Distance of two looks at RSS.
-constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kPutOffNs = 20000000;
 // RSS and its time must belong together, even at a million faults a second. So
 // RSS is read again if reading took longer than kPromptNs.

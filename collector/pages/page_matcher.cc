@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/definitions/mapping_table.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -16,13 +17,6 @@ constexpr uint64_t kLoopStepNs = 1000000000;
 // How many faults get no signal depends on what the kernel saw before the
 // pause, so the halves are not equal there.
 constexpr uint64_t kPauseNs = 2000000;
-
-// Instructions from here on are in the kernel: the fault came from a system
-// call.
-constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
-
-// A thread that waited longer is not in a fault: its signal was lost.
-constexpr uint64_t kLongestFaultNs = 200000000;
 
 // Late items are late by a few places. More is possible only if a program
 // forges times, and must not make insertion slow.

@@ -31,6 +31,10 @@ struct PageSample {
   absl::optional<bool> zero = absl::nullopt;
 };
 
+// No fault takes longer, not where its thread waits for a processor either: a
+// thread that waited longer is not in a fault, and its signal was lost.
+inline constexpr uint64_t kLongestFaultNs = 200000000;
+
 // One ring of them. Not thread safe.
 class PageRing {
  public:

@@ -8,15 +8,11 @@
 namespace pymemrun {
 namespace {
 
-// Distances of two looks at RSS, two regular scans, and two scans for new
-// highs.
-constexpr uint64_t kStatmPeriodNs = 5000000;
-constexpr uint64_t kRegularPeriodNs = 250000000;
+// Distance of two scans for new highs.
 constexpr uint64_t kHighPeriodNs = 10000000;
-// Limits of the cost: a part of one CPU, and ranges per second in the file.
+// Limits of the cost, as parts of one CPU.
 constexpr uint64_t kRegularCostFactor = 50;
 constexpr uint64_t kHighCostFactor = 20;
-constexpr uint64_t kRangeNs = 5000;
 // A new high of RSS is above the previous one by 1 MiB and by 2 %.
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
 constexpr uint64_t kStepFraction = 50;  // 2 % of RSS

@@ -32,13 +32,10 @@ constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 // Pages of a huge page of 2 MiB, with pages of 4 KiB.
 constexpr uint64_t kPiecePages = 512;
 
-// Shortest time between two scans, 20 ms, and the usual one, 250 ms.
+// Shortest time between two scans.
 constexpr uint64_t kLookPeriodNs = 20000000;
-constexpr uint64_t kRegularPeriodNs = 250000000;
-// Limits of the cost: at most 1 / kCostFactor = 5 % of one CPU, and one range
-// per 5 us = 200,000 ranges a second in the file.
+// Limit of the cost: at most 1 / kCostFactor = 5 % of one CPU.
 constexpr uint64_t kCostFactor = 20;
-constexpr uint64_t kRangeNs = 5000;
 // RSS that differs from the expected value by less than this is explained:
 // statm and the counts are not read at the same moment. The larger of 1 MiB and
 // 2 % of RSS.

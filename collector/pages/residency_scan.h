@@ -19,6 +19,14 @@
 
 namespace pymemrun {
 
+// RSS is read from statm this often, to see whether to scan.
+inline constexpr uint64_t kStatmPeriodNs = 5000000;
+// The usual time between two scans.
+inline constexpr uint64_t kRegularPeriodNs = 250000000;
+// For each range of an answer this long passes before the next scan: at most
+// 200,000 ranges a second go into the file.
+inline constexpr uint64_t kRangeNs = 5000;
+
 struct ResidentPages {
   uint64_t begin;  // addresses
   uint64_t end;

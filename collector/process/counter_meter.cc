@@ -14,12 +14,6 @@
 #include "collector/process/proc_file.h"
 
 namespace pymemrun {
-namespace {
-
-// Reading takes at most 1 / 200 = 0.5 % of a CPU.
-constexpr uint64_t kCostFactor = 200;
-
-}  // namespace
 
 // The tracer's own descriptor in the traced process is not counted. The field
 // holds the number + 1, so 0 is not known.
@@ -44,7 +38,7 @@ void CounterMeter::Took(uint64_t now_ns, uint64_t cpu_ns) {
   const uint64_t beat_ns = due_ns + every_ns_;
   // Missed beats are skipped.
   next_ns_ = std::max(beat_ns > now_ns ? beat_ns : now_ns + every_ns_,
-                      now_ns + kCostFactor * own_ns);
+                      now_ns + kLookCostFactor * own_ns);
 }
 
 DescriptorCount::DescriptorCount(pid_t pid)

@@ -19,6 +19,10 @@ inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
 // CPU time of the calling thread.
 inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
+// What /proc is asked again and again takes at most half a percent of a CPU:
+// the next look comes no sooner than this times the CPU time of the last one.
+inline constexpr uint64_t kLookCostFactor = 200;
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_

@@ -9,9 +9,8 @@
 namespace pymemrun {
 namespace {
 
-// At most every 10 ms, and 0.5 % of a CPU.
+// Shortest distance of two looks.
 constexpr uint64_t kPeriodNs = 10000000;
-constexpr uint64_t kCostFactor = 200;
 // PSS has moved by 64 KiB and a 1024th part. The steps are small, because those
 // of many processes are added up.
 constexpr uint64_t kStepBytes = 64 << 10;
@@ -60,7 +59,7 @@ ProportionalSet PssMeter::Read(uint64_t now_ns) {
   const ProportionalSet set =
       ProportionalSetIn(file_->Read(buffer, sizeof(buffer)));
   next_ns_ =
-      now_ns + std::max(kPeriodNs, kCostFactor * (ThreadCpuNs() - begin_ns));
+      now_ns + std::max(kPeriodNs, kLookCostFactor * (ThreadCpuNs() - begin_ns));
   return set;
 }
 

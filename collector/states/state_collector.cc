@@ -20,10 +20,8 @@ constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kEarlyNs = 1000000000;
 constexpr uint32_t kLongestNapUs = 10000;
 constexpr uint32_t kLongestNapWithoutRingsUs = 40000;
-// A sleep of this length is looked at, once. Looking takes at most 0.5 % of a
-// CPU, and so do the scheduler's counts.
+// A sleep of this length is looked at, once.
 constexpr uint64_t kLookAfterNs = 3000000;
-constexpr uint64_t kCostFactor = 200;
 constexpr int kMostLooks = 64;  // at a time
 constexpr size_t kMostSleepers = size_t{1} << 16;
 // Without switches the counts are all that is known, so they are read more
@@ -175,7 +173,7 @@ void StateCollector::LookAtSleepers(uint64_t now_ns) {
     ++looks;
   }
   if (looks == 0) return;
-  next_look_ns_ = now_ns + kCostFactor * (ThreadCpuNs() - cpu_ns);
+  next_look_ns_ = now_ns + kLookCostFactor * (ThreadCpuNs() - cpu_ns);
 }
 
 // The thread may have woken a moment ago and sleep for another reason. So the
@@ -215,7 +213,7 @@ void StateCollector::SampleSched(uint64_t now_ns) {
   next_sample_ns_ =
       now_ns +
       std::max(rings_ == nullptr ? kSamplePeriodNs : kSamplePeriodWithRingsNs,
-               kCostFactor * (ThreadCpuNs() - cpu_ns));
+               kLookCostFactor * (ThreadCpuNs() - cpu_ns));
 }
 
 void StateCollector::WriteBatch() {

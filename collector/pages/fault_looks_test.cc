@@ -13,8 +13,6 @@
 namespace pymemrun {
 namespace {
 
-const uint32_t kPage = kFixturePage;
-
 struct NoRecords final : RecordSink {
   using RecordSink::Write;
   void Write(absl::string_view, RowCounts) override {}
@@ -24,17 +22,17 @@ class FaultLooksTest : public testing::Test {
  protected:
   FaultLooksTest() { memory_ = MapFreshPages(kPages); }
   void SetUp() override {
-    char* const behind = memory_ + (kPages - 1) * kPage;
+    char* const behind = memory_ + (kPages - 1) * kFixturePage;
     *behind = 1;
     if (!scan_.IsHuge(reinterpret_cast<uint64_t>(behind)).has_value()) {
       GTEST_SKIP() << "the kernel is too old to say";
     }
   }
-  ~FaultLooksTest() override { munmap(memory_, kPages * kPage); }
+  ~FaultLooksTest() override { munmap(memory_, kPages * kFixturePage); }
 
   // The first fault of a block of 2 MiB, before the kernel has taken it.
   PageSample LookWhileUnderWay() {
-    const uint64_t huge = HugePageBytes(kPage);
+    const uint64_t huge = HugePageBytes(kFixturePage);
     const uint64_t begin = reinterpret_cast<uint64_t>(memory_);
     PageSample sample = {.time_ns = MonotonicNs(),
                          .address = (begin + huge - 1) / huge * huge,
@@ -48,16 +46,16 @@ class FaultLooksTest : public testing::Test {
     *reinterpret_cast<volatile char*>(sample.address) = 1;
   }
   void Discard(const PageSample& sample) {
-    madvise(reinterpret_cast<void*>(sample.address), HugePageBytes(kPage),
-            MADV_DONTNEED);
+    madvise(reinterpret_cast<void*>(sample.address),
+            HugePageBytes(kFixturePage), MADV_DONTNEED);
   }
 
   static constexpr size_t kPages = 1024;
   char* memory_;
   NoRecords records_;
   MappingTable mappings_{getpid(), &records_};
-  ResidencyScan scan_{getpid(), kPage, &mappings_};
-  FaultLooks looks_{&scan_, &mappings_, kPage};
+  ResidencyScan scan_{getpid(), kFixturePage, &mappings_};
+  FaultLooks looks_{&scan_, &mappings_, kFixturePage};
 };
 
 TEST_F(FaultLooksTest, AFaultUnderWayIsAskedAboutAgainBeforeItsMemoryGoes) {
@@ -79,7 +77,7 @@ TEST_F(FaultLooksTest, OfWhatNobodySawNothingIsSaid) {
 // It is another fault's page that is there then.
 TEST_F(FaultLooksTest, AfterItsMemoryHasGoneItIsNotAskedAbout) {
   const PageSample sample = LookWhileUnderWay();
-  looks_.Left(sample.address, HugePageBytes(kPage));
+  looks_.Left(sample.address, HugePageBytes(kFixturePage));
   Write(sample);
   Look({});
   Discard(sample);

@@ -27,8 +27,6 @@
 namespace pymemrun {
 namespace {
 
-const uint32_t kPage = kFixturePage;
-
 // Decodes all as readers do.
 class Output final : public RecordSink, public RecordVisitor {
  public:
@@ -74,7 +72,7 @@ class PageCollectorTest : public testing::Test {
   static void WriteHeader(Output* out) {
     Record header;
     header.mutable_header()->set_format_version(1);
-    header.mutable_header()->set_page_bytes(kPage);
+    header.mutable_header()->set_page_bytes(kFixturePage);
     out->Write(header);
   }
   // False where perf is refused.
@@ -85,7 +83,7 @@ class PageCollectorTest : public testing::Test {
   PageCollector::Options OptionsOf(DefinitionTable* definitions,
                                    SideItems* side, RecordSink* out,
                                    uint32_t weight, uint64_t seed) {
-    const SourceParts parts = {page_,       getpid(), kPage, &clock_,
+    const SourceParts parts = {page_,       getpid(), kFixturePage, &clock_,
                                definitions, side,     out};
     return {parts, kFirstFd, counters_, signals_, weight, false, seed};
   }
@@ -108,7 +106,7 @@ class PageCollectorTest : public testing::Test {
   static uint32_t Self() { return static_cast<uint32_t>(gettid()); }
   // Entries of a range of memory, by the name of their innermost function.
   std::map<std::string, int> Charged(const char* begin, size_t pages) const {
-    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kPage;
+    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kFixturePage;
     std::map<std::string, int> charged;
     for (const PageEntry& entry : out_.entries) {
       if (entry.page < first || entry.page >= first + pages) continue;
@@ -125,7 +123,7 @@ class PageCollectorTest : public testing::Test {
   // are charged to `name`.
   std::pair<int, int> InferredUpTo(uint64_t time_us, const char* begin,
                                    size_t pages, absl::string_view name) const {
-    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kPage;
+    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kFixturePage;
     std::pair<int, int> found;
     for (const PageEntry& entry : out_.entries) {
       if (entry.action != PAGE_CAME || entry.time_us > time_us) continue;
@@ -148,7 +146,7 @@ class PageCollectorTest : public testing::Test {
   };
   static Estimate EstimateOf(const std::vector<PageEntry>& entries,
                              const char* begin, size_t pages) {
-    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kPage;
+    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kFixturePage;
     std::map<uint64_t, uint32_t> weights;
     for (const PageEntry& entry : entries) {
       if (entry.page < first || entry.page >= first + pages) continue;
@@ -169,19 +167,19 @@ class PageCollectorTest : public testing::Test {
     auto collector = *PageCollector::Create(
         OptionsOf(&definitions, &side, &out, /*weight=*/10, seed));
     char* early = MapFreshPages(100);
-    for (size_t i = 0; i < 100; ++i) early[i * kPage] = 1;
+    for (size_t i = 0; i < 100; ++i) early[i * kFixturePage] = 1;
     side.Start();
     collector->Start();
     char* touched = MapFreshPages(2 * pages);
-    for (size_t i = 0; i < pages; ++i) touched[2 * i * kPage] = 1;
-    madvise(touched, 200 * kPage, MADV_DONTNEED);
-    for (size_t i = 0; i < 100; ++i) touched[2 * i * kPage] = 1;
+    for (size_t i = 0; i < pages; ++i) touched[2 * i * kFixturePage] = 1;
+    madvise(touched, 200 * kFixturePage, MADV_DONTNEED);
+    for (size_t i = 0; i < 100; ++i) touched[2 * i * kFixturePage] = 1;
     collector->Finish(MonotonicNs(), /*process_lives=*/false);
     Estimate estimate = EstimateOf(out.entries, touched, 2 * pages);
     const Estimate before = EstimateOf(out.entries, early, 100);
     estimate.all_before = before.pages == 100 && before.entries == 100;
-    munmap(touched, 2 * pages * kPage);
-    munmap(early, 100 * kPage);
+    munmap(touched, 2 * pages * kFixturePage);
+    munmap(early, 100 * kFixturePage);
     return estimate;
   }
 
@@ -203,7 +201,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   auto collector = Make();
   producer_.Code(1, "a.py", "early", 1);
   char* early = MapFreshPages(10);
-  for (int i = 0; i < 10; ++i) Touch(&(early[i * kPage] = 1), 1);
+  for (int i = 0; i < 10; ++i) Touch(&(early[i * kFixturePage] = 1), 1);
   collector->Keep(MonotonicNs());  // before the header is written: kept
   EXPECT_TRUE(out_.entries.empty());
   Start(collector.get());
@@ -212,10 +210,10 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   char* read = MapFreshPages(50);
   char* touched = MapFreshPages(1000);
   for (int i = 0; i < 1000; ++i) {
-    Touch(&(touched[i * kPage] = 1), 2);
+    Touch(&(touched[i * kFixturePage] = 1), 2);
     if (i % 100 == 0) collector->Drain(MonotonicNs());
   }
-  for (int i = 0; i < 50; ++i) read[i * kPage] = 1;
+  for (int i = 0; i < 50; ++i) read[i * kFixturePage] = 1;
   // One signal for all: the nearer half is its. What the test itself touches
   // after that moment is later by a microsecond at least.
   const uint64_t signal_ns = MonotonicNs();
@@ -223,9 +221,10 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   }
   producer_.Touch(Self(), signal_ns, reinterpret_cast<uint64_t>(read),
                   {{3, 0}});
-  madvise(touched, 100 * kPage, MADV_DONTNEED);
+  madvise(touched, 100 * kFixturePage, MADV_DONTNEED);
   producer_.Range(RangeAction::kDiscarded, Self(), MonotonicNs(),
-                  reinterpret_cast<uint64_t>(touched), 100 * kPage, {{3, 0}});
+                  reinterpret_cast<uint64_t>(touched), 100 * kFixturePage,
+                  {{3, 0}});
   producer_.Plain(SideKind::kFork, MonotonicNs());
   collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(Charged(early, 10), (Counts{{"early", 10}}));
@@ -240,7 +239,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   EXPECT_EQ(of_last, inferred / 2 - 1);
   EXPECT_EQ(out_.forks, 1);
   uint64_t resident = 0;
-  const uint64_t first = reinterpret_cast<uint64_t>(touched) / kPage;
+  const uint64_t first = reinterpret_cast<uint64_t>(touched) / kFixturePage;
   for (const ResidentRange& range : out_.resident) {
     for (uint64_t i = 0; i < range.pages; ++i) {
       resident += range.page + i - first < 1000;
@@ -269,7 +268,7 @@ TEST_F(PageCollectorTest, PagesOfZerosAreNoPageEvents) {
   constexpr size_t kPages = 300;
   const auto read = [this](volatile const char* memory) {
     for (size_t i = 0; i < kPages; ++i) {
-      const volatile char* const at = memory + i * kPage;
+      const volatile char* const at = memory + i * kFixturePage;
       static_cast<void>(*at);
       Touch(const_cast<const char*>(at), 1);
     }
@@ -277,14 +276,14 @@ TEST_F(PageCollectorTest, PagesOfZerosAreNoPageEvents) {
   char* zeros = MapFreshPages(kPages);
   read(zeros);
   collector->Drain(MonotonicNs() + 10000000);
-  for (size_t i = 0; i < 100; ++i) Touch(&(zeros[i * kPage] = 1), 2);
+  for (size_t i = 0; i < 100; ++i) Touch(&(zeros[i * kFixturePage] = 1), 2);
   char* gone = MapFreshPages(kPages);
   read(gone);
-  munmap(gone, kPages * kPage);
+  munmap(gone, kPages * kFixturePage);
   collector->Finish(MonotonicNs(), /*process_lives=*/false);
   EXPECT_EQ(Charged(zeros, kPages), (Counts{{"writes", 100}}));
   EXPECT_EQ(Charged(gone, kPages), Counts{});
-  munmap(zeros, kPages * kPage);
+  munmap(zeros, kPages * kFixturePage);
 }
 
 // The kernel is asked while the page is there; what its signal found far from
@@ -294,17 +293,17 @@ TEST_F(PageCollectorTest, APageThatWasSeenToBeSmallStaysSo) {
   auto collector = Make();
   Start(collector.get());
   producer_.Code(1, "a.py", "small", 1);
-  const uint64_t kHuge = HugePageBytes(kPage);
-  char* memory = MapFreshPages(2 * kHuge / kPage);
+  const uint64_t kHuge = HugePageBytes(kFixturePage);
+  char* memory = MapFreshPages(2 * kHuge / kFixturePage);
   char* small = memory + kHuge - reinterpret_cast<uint64_t>(memory) % kHuge;
   *small = 1;
   collector->Drain(MonotonicNs() +
                    10000000);  // what has come is old enough then
-  madvise(small, kPage, MADV_DONTNEED);
+  madvise(small, kFixturePage, MADV_DONTNEED);
   producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(small),
                   {{1, 0}}, kSideFarToo);
   collector->Finish(MonotonicNs(), /*process_lives=*/false);
-  EXPECT_EQ(Charged(small, kHuge / kPage), (Counts{{"small", 1}}));
+  EXPECT_EQ(Charged(small, kHuge / kFixturePage), (Counts{{"small", 1}}));
   munmap(memory, 2 * kHuge);
 }
 
@@ -360,8 +359,8 @@ TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
   producer_.Code(2, "a.py", "touches", 1);
   char* touched = MapFreshPages(40000);
   for (int i = 0; i < 40000; ++i) {
-    touched[i * kPage] = 1;
-    if (i % 8 == 7) Touch(&touched[i * kPage], 2);
+    touched[i * kFixturePage] = 1;
+    if (i % 8 == 7) Touch(&touched[i * kFixturePage], 2);
     if (i % 1000 == 999) collector->Drain(MonotonicNs());
   }
   collector->Finish(MonotonicNs(), /*process_lives=*/false);
@@ -372,7 +371,7 @@ TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
   Footer footer;
   collector->AddToFooter(&footer);
   EXPECT_GE(footer.pages_inferred(), 35000u);
-  munmap(touched, 40000 * kPage);
+  munmap(touched, 40000 * kFixturePage);
 }
 
 // Known pages that are touched, some of them twice, in many runs with a choice

@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-struct Output final : RecordSink {
+struct Records final : RecordSink {
   using RecordSink::Write;
   void Write(absl::string_view bytes, RowCounts counts) override {
     Record record;
@@ -41,7 +41,7 @@ class PageEncoderTest : public testing::Test {
   PageEncoderTest() { clock_.Start(false, {0, 1000000}, {}); }
 
   ClockScale clock_;
-  Output out_;
+  Records out_;
   DefinitionTable definitions_{&clock_, &out_};
   SideStacks stacks_{&definitions_};
   MappingTable mappings_{0, &out_};

@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/pages/page_matcher.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 
-inline constexpr uint64_t kSecond = 1000000000;
 using Pages = std::vector<uint64_t>;
 
 class PageMatcherTest : public testing::Test, public PageMatcher::Output {

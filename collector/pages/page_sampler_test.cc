@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "text/units_for_tests.h"
+
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kBlockPages = 512;     // of 2 MiB
 constexpr uint64_t kFirst = 0x7f0000000;  // a page that begins a block
 

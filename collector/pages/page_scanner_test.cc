@@ -12,12 +12,11 @@
 #include "collector/process/monotonic_clock.h"
 #include "format/batches/residency.h"
 #include "format/trace.pb.h"
+#include "text/units_for_tests.h"
 #include "tracer/wire/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMs = 1000000, kMiB = uint64_t{1} << 20;
 
 TEST(ScanScheduleTest, FourTimesASecondWhileRssMoves) {
   ScanSchedule schedule;

@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "collector/pages/fault_fixture.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr int kEachFd = 200;
-constexpr uint64_t kMs = 1000000;
 
 // Events that count instead of signalling: which set is on shows all the same.
 class SignalRateTest : public testing::Test {

@@ -8,10 +8,10 @@
 
 #include <vector>
 
+#include "text/units_for_tests.h"
+
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMs = 1000000;
 
 TEST(CounterMeterTest, NothingIsDueWithoutCounters) {
   PssMeter pss(getpid());

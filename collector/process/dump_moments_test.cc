@@ -1,12 +1,10 @@
 // When a dump of the objects is due.
 #include "collector/process/dump_orders.h"
 #include "gtest/gtest.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kSecond = 1000000000;
-constexpr uint64_t kMiB = 1 << 20;
 
 TEST(DumpMomentsTest, NothingIsDueWithoutAWish) {
   DumpMoments moments({});

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMs = 1000000;
 
 class DumpOrdersTest : public testing::Test {
  protected:

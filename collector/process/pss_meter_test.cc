@@ -6,10 +6,10 @@
 
 #include <cstring>
 
+#include "text/units_for_tests.h"
+
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kSecond = 1000000000;
 
 TEST(PssMeterTest, TheTextHasItInKilobytes) {
   const ProportionalSet set = ProportionalSetIn(

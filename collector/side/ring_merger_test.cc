@@ -16,7 +16,7 @@
 namespace pymemrun {
 namespace {
 
-class Nothing final : public RecordSink {
+class NoRecords final : public RecordSink {
  public:
   using RecordSink::Write;
   void Write(absl::string_view, RowCounts) override {}
@@ -82,7 +82,7 @@ class RingMergerTest : public testing::Test,
   RingProducer producer_{region_.page(), region_.slots(), region_.reply()};
   SideProducer side_producer_{region_.page(), region_.cells()};
   ClockScale clock_;
-  Nothing out_;
+  NoRecords out_;
   DefinitionTable definitions_{&clock_, &out_};
   SideItems side_{region_.page(), region_.reply(), getpid(), &definitions_,
                   &out_};

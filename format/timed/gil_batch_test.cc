@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<GilEvent> SomeEvents() {
+std::vector<GilEvent> SomeGilEvents() {
   return {{.time_ns = 100, .thread = 1, .action = GIL_TAKEN},
           {.time_ns = 250,
            .thread = 2,
@@ -39,7 +39,7 @@ std::vector<GilEvent> SomeEvents() {
           {.time_ns = 1000, .thread = 1, .action = GIL_STATE, .free_ns = 5}};
 }
 
-GilBatch Encoded(const std::vector<GilEvent>& events) {
+GilBatch EncodedGil(const std::vector<GilEvent>& events) {
   GilBatchEncoder encoder;
   for (const GilEvent& event : events) encoder.Append(event);
   GilBatch batch;
@@ -55,8 +55,8 @@ bool Same(const GilEvent& a, const GilEvent& b) {
 }
 
 TEST(GilBatchTest, WhatGoesInComesOut) {
-  const std::vector<GilEvent> events = SomeEvents();
-  const GilBatch batch = Encoded(events);
+  const std::vector<GilEvent> events = SomeGilEvents();
+  const GilBatch batch = EncodedGil(events);
   GilBatchDecoder::Ids ids;
   ASSERT_TRUE(GilBatchDecoder::Check(batch, &ids).ok());
   EXPECT_EQ(ids.thread, 3u);
@@ -81,7 +81,7 @@ TEST(GilBatchTest, ABatchFollowsAnother) {
   GilBatchEncoder encoder;
   GilBatch batch;
   for (int round = 0; round < 2; ++round) {
-    for (const GilEvent& event : SomeEvents()) encoder.Append(event);
+    for (const GilEvent& event : SomeGilEvents()) encoder.Append(event);
     encoder.Take(&batch);
     EXPECT_EQ(encoder.entries(), 0u);
     GilBatchDecoder::Ids ids;
@@ -123,7 +123,7 @@ TEST(GilBatchTest, DamageIsRefusedAndNamed) {
       {[](GilBatch* b) { b->add_by(1); }, "gil.by"},
   };
   for (const auto& c : kCases) {
-    GilBatch batch = Encoded(SomeEvents());
+    GilBatch batch = EncodedGil(SomeGilEvents());
     c.damage(&batch);
     GilBatchDecoder::Ids ids;
     const absl::Status status = GilBatchDecoder::Check(batch, &ids);

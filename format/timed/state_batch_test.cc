@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<StateEvent> SomeEvents() {
+std::vector<StateEvent> SomeStateEvents() {
   return {{100, 2, STATE_BORN},      {150, 2, STATE_RUNS},
           {300, 1, STATE_SLEEPS},    {400, 1, STATE_SEEN, SLEEP_IO},
           {500, 2, STATE_PREEMPTED}, {500, 1, STATE_RUNS},
@@ -22,7 +22,7 @@ std::vector<StateEvent> SomeEvents() {
           {800, 2, STATE_ENDED}};
 }
 
-StateBatch Encoded(const std::vector<StateEvent>& events) {
+StateBatch EncodedState(const std::vector<StateEvent>& events) {
   StateBatchEncoder encoder;
   for (const StateEvent& event : events) encoder.Append(event);
   StateBatch batch;
@@ -36,8 +36,8 @@ bool Same(const StateEvent& a, const StateEvent& b) {
 }
 
 TEST(StateBatchTest, WhatGoesInComesOut) {
-  const std::vector<StateEvent> events = SomeEvents();
-  const StateBatch batch = Encoded(events);
+  const std::vector<StateEvent> events = SomeStateEvents();
+  const StateBatch batch = EncodedState(events);
   uint32_t thread = 0;
   ASSERT_TRUE(StateBatchDecoder::Check(batch, &thread).ok());
   EXPECT_EQ(thread, 2u);
@@ -72,7 +72,7 @@ TEST(StateBatchTest, TimeDoesNotSinkFromBatchToBatch) {
 
 TEST(StateBatchTest, ALongNameIsCut) {
   const StateBatch batch =
-      Encoded({{1, 1, STATE_SEEN, SLEEP_OTHER, std::string(100, 'x')}});
+      EncodedState({{1, 1, STATE_SEEN, SLEEP_OTHER, std::string(100, 'x')}});
   uint32_t thread = 0;
   EXPECT_TRUE(StateBatchDecoder::Check(batch, &thread).ok());
   EXPECT_EQ(batch.other(0).size(), kMaxSleepNameBytes);
@@ -100,7 +100,7 @@ TEST(StateBatchTest, DamageIsRefusedAndNamed) {
        "states.time_step_ns"},
   };
   for (const auto& c : kCases) {
-    StateBatch batch = Encoded(SomeEvents());
+    StateBatch batch = EncodedState(SomeStateEvents());
     c.damage(&batch);
     uint32_t thread = 0;
     const absl::Status status = StateBatchDecoder::Check(batch, &thread);

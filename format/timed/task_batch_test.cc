@@ -14,14 +14,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<TaskEvent> SomeEvents() {
+std::vector<TaskEvent> SomeTaskEvents() {
   return {{1000, 1, 1, TASK_WAITS, 900, 4096, 3},
           {1500, 1, 2, TASK_BLOCKED, 100, 0, 4},
           {1800, 1, 2, TASK_DONE, 700, -8192, 0},
           {1800, 2, 9, TASK_RUNS, 1, 0, 1}};
 }
 
-TaskBatch Encoded(const std::vector<TaskEvent>& events) {
+TaskBatch EncodedTask(const std::vector<TaskEvent>& events) {
   TaskBatchEncoder encoder;
   for (const TaskEvent& event : events) encoder.Append(event);
   TaskBatch batch;
@@ -46,8 +46,8 @@ bool Same(const TaskEvent& a, const TaskEvent& b) {
 }
 
 TEST(TaskBatchTest, WhatGoesInComesOut) {
-  const std::vector<TaskEvent> events = SomeEvents();
-  const TaskBatch batch = Encoded(events);
+  const std::vector<TaskEvent> events = SomeTaskEvents();
+  const TaskBatch batch = EncodedTask(events);
   TaskBatchDecoder::Ids ids;
   ASSERT_TRUE(TaskBatchDecoder::Check(batch, &ids).ok());
   EXPECT_EQ(ids.thread, 2u);
@@ -74,8 +74,8 @@ TEST(TaskBatchTest, TimeDoesNotSinkFromBatchToBatch) {
 }
 
 TEST(TaskBatchTest, WhatLiesBeyondALimitIsCutToIt) {
-  const TaskBatch batch =
-      Encoded({{~uint64_t{0}, 1, 1, TASK_WAITS, ~uint64_t{0}, INT64_MIN, 0}});
+  const TaskBatch batch = EncodedTask(
+      {{~uint64_t{0}, 1, 1, TASK_WAITS, ~uint64_t{0}, INT64_MIN, 0}});
   TaskBatchDecoder::Ids ids;
   ASSERT_TRUE(TaskBatchDecoder::Check(batch, &ids).ok());
   const TaskEvent event = Decoded(batch, 1)[0];
@@ -112,7 +112,7 @@ TEST(TaskBatchTest, DamageIsRefused) {
        "tasks.time_step_ns"},
   };
   for (const Case& c : cases) {
-    TaskBatch batch = Encoded(SomeEvents());
+    TaskBatch batch = EncodedTask(SomeTaskEvents());
     c.damage(&batch);
     TaskBatchDecoder::Ids ids;
     const absl::Status status = TaskBatchDecoder::Check(batch, &ids);

@@ -19,8 +19,8 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-Printed CatRun(std::vector<std::string> arguments,
-               const std::string& run = HeapRun().Build()) {
+Printed CatHeapRun(std::vector<std::string> arguments,
+                   const std::string& run = HeapRun().Build()) {
   TempFile file(run);
   arguments.insert(arguments.begin(), file.path());
   const Printed printed = Cat(arguments);
@@ -29,11 +29,11 @@ Printed CatRun(std::vector<std::string> arguments,
 }
 
 TEST(PymemcatHeapTest, ArePrintedOnlyIfAskedFor) {
-  EXPECT_THAT(CsvLines(CatRun({"--csv"})), SizeIs(1));
+  EXPECT_THAT(CsvLines(CatHeapRun({"--csv"})), SizeIs(1));
 }
 
 TEST(PymemcatHeapTest, AsCsv) {
-  const auto lines = CsvLines(CatRun({"--csv", "--records", "heap"}));
+  const auto lines = CsvLines(CatHeapRun({"--csv", "--records", "heap"}));
   ASSERT_THAT(lines, SizeIs(1 + 29));
   EXPECT_THAT(lines[0],
               EndsWith(",rss_exact,address,size_bytes,allocator,weight,"
@@ -52,7 +52,7 @@ TEST(PymemcatHeapTest, ASampleHasTheWeightOfItsRates) {
   HeapRun run;
   run.mode = HEAP_SAMPLED;
   run.mean_bytes = 100;
-  const auto lines = CsvLines(CatRun(
+  const auto lines = CsvLines(CatHeapRun(
       {"--csv", "--no-header", "--records", "heap", "--columns", "what,weight"},
       run.Build()));
   EXPECT_EQ(lines[0], "ALLOC,1.581976707");  // 1 / (1 - exp(-1))
@@ -60,7 +60,7 @@ TEST(PymemcatHeapTest, ASampleHasTheWeightOfItsRates) {
 }
 
 TEST(PymemcatHeapTest, AsJsonLines) {
-  const Printed printed = CatRun({"--jsonl", "--records", "calls,heap"});
+  const Printed printed = CatHeapRun({"--jsonl", "--records", "calls,heap"});
   const auto first =
       nlohmann::json::parse(printed.out.substr(0, printed.out.find('\n')));
   EXPECT_EQ(first["what"], "ALLOC");
@@ -79,7 +79,7 @@ TEST(PymemcatHeapTest, AsJsonLines) {
 }
 
 TEST(PymemcatHeapTest, AsText) {
-  const std::string out = CatRun({"--records", "heap"}).out;
+  const std::string out = CatHeapRun({"--records", "heap"}).out;
   EXPECT_THAT(out,
               HasSubstr(" Address                Size Allocator Weight       "
                         "Called from"));
@@ -93,7 +93,7 @@ TEST(PymemcatHeapTest, AreFiltered) {
   const auto count = [](std::vector<std::string> options) {
     options.insert(options.end(),
                    {"--csv", "--no-header", "--records", "heap"});
-    return CsvLines(CatRun(options)).size();
+    return CsvLines(CatHeapRun(options)).size();
   };
   EXPECT_EQ(count({"--thread", "worker"}), 5u);
   EXPECT_EQ(count({"--function", "load"}), 18u);  // frees have no place
@@ -118,7 +118,7 @@ TEST(PymemcatHeapTest, OfSeveralFilesAreMergedByTime) {
 
 TEST(PymemcatHeapTest, TheirColumnsStandBehindThoseOfPages) {
   const auto lines =
-      CsvLines(CatRun({"--csv", "--records", "calls,pages,heap"}));
+      CsvLines(CatHeapRun({"--csv", "--records", "calls,pages,heap"}));
   EXPECT_THAT(lines[0], EndsWith(",inferred,instruction_module,address,"
                                  "size_bytes,allocator,weight,caller_module,"
                                  "thread_drss_bytes"));
@@ -138,9 +138,10 @@ TEST(PymemcatHeapTest, TheFileThatCalledMallocIsNamed) {
   event.code = 1;
   builder.AddHeap({event, FreeEvent(2, 0x10)});
   builder.Flush();
-  const Printed printed = CatRun({"--csv", "--no-header", "--records", "heap",
-                                  "--columns", "allocator,caller_module"},
-                                 sink.contents());
+  const Printed printed =
+      CatHeapRun({"--csv", "--no-header", "--records", "heap", "--columns",
+                  "allocator,caller_module"},
+                 sink.contents());
   EXPECT_THAT(CsvLines(printed), ElementsAre("malloc,/lib/x.so", ","));
 }
 
@@ -185,8 +186,8 @@ TEST(PymemcatHeapTest, RawTakesNoRecords) {
 
 TEST(PymemcatHeapTest, StacksAreWritten) {
   const auto lines =
-      CsvLines(CatRun({"--csv", "--no-header", "--records", "heap", "--columns",
-                       "address,stack", "--to", "0.001"}));
+      CsvLines(CatHeapRun({"--csv", "--no-header", "--records", "heap",
+                           "--columns", "address,stack", "--to", "0.001"}));
   EXPECT_THAT(lines, ElementsAre("0x100000,/job.py:9:<module>;/job.py:5:load"));
 }
 

@@ -20,8 +20,8 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-Printed CatRun(std::vector<std::string> arguments,
-               const std::string& run = PageEventsRun().Build()) {
+Printed CatPageRun(std::vector<std::string> arguments,
+                   const std::string& run = PageEventsRun().Build()) {
   TempFile file(run);
   arguments.insert(arguments.begin(), file.path());
   const Printed printed = Cat(arguments);
@@ -30,14 +30,14 @@ Printed CatRun(std::vector<std::string> arguments,
 }
 
 TEST(PymemcatPagesTest, ArePrintedOnlyIfAskedFor) {
-  EXPECT_THAT(CsvLines(CatRun({"--csv"})),
+  EXPECT_THAT(CsvLines(CatPageRun({"--csv"})),
               ElementsAre("event,devent,clock_s,what,file,line,function,"
                           "rss_bytes,drss_bytes,thread,pid,context,module,"
                           "rss_exact,thread_drss_bytes"));
 }
 
 TEST(PymemcatPagesTest, AsCsv) {
-  const auto lines = CsvLines(CatRun({"--csv", "--records", "pages"}));
+  const auto lines = CsvLines(CatPageRun({"--csv", "--records", "pages"}));
   ASSERT_THAT(lines, SizeIs(1 + 81));
   EXPECT_THAT(lines[0],
               testing::EndsWith(",rss_exact,page_address,action,pages,moved_to,"
@@ -57,7 +57,7 @@ TEST(PymemcatPagesTest, AsCsv) {
 TEST(PymemcatPagesTest, EachThatCameHasItsWeight) {
   PageEventsRun sampled;
   sampled.weight = 8;
-  const auto lines = CsvLines(CatRun(
+  const auto lines = CsvLines(CatPageRun(
       {"--csv", "--records", "pages", "--columns", "page_address,weight"},
       sampled.Build()));
   EXPECT_EQ(lines[1], "0x3e8000,8");
@@ -66,7 +66,7 @@ TEST(PymemcatPagesTest, EachThatCameHasItsWeight) {
 }
 
 TEST(PymemcatPagesTest, AsJsonLines) {
-  const Printed printed = CatRun({"--jsonl", "--records", "calls,pages"});
+  const Printed printed = CatPageRun({"--jsonl", "--records", "calls,pages"});
   const auto json =
       nlohmann::json::parse(printed.out.substr(0, printed.out.find('\n')));
   EXPECT_EQ(json["what"], "PAGE");
@@ -77,7 +77,7 @@ TEST(PymemcatPagesTest, AsJsonLines) {
 }
 
 TEST(PymemcatPagesTest, AsText) {
-  const std::string out = CatRun({"--records", "pages"}).out;
+  const std::string out = CatPageRun({"--records", "pages"}).out;
   EXPECT_THAT(out, HasSubstr(" Address        Action    Pages    Moved to"));
   EXPECT_THAT(out, HasSubstr("\nPAGE:                      0.050000     PAGE"));
   EXPECT_THAT(out, HasSubstr(" 0x3e8000       unmapped  40 "));
@@ -88,7 +88,7 @@ TEST(PymemcatPagesTest, AreFiltered) {
   const auto count = [](std::vector<std::string> options) {
     options.insert(options.end(),
                    {"--csv", "--no-header", "--records", "pages"});
-    return CsvLines(CatRun(options)).size();
+    return CsvLines(CatPageRun(options)).size();
   };
   EXPECT_EQ(count({"--thread", "worker"}), 30u);
   EXPECT_EQ(count({"--function", "load"}), 80u);
@@ -114,12 +114,12 @@ TEST(PymemcatPagesTest, OfSeveralFilesAreMergedByTime) {
 
 TEST(PymemcatPagesTest, RowsHaveNothingInTheColumnsOfPages) {
   const auto lines =
-      CsvLines(CatRun({"--csv", "--no-header", "--records", "calls,pages"},
-                      SmallRun().Build()));
+      CsvLines(CatPageRun({"--csv", "--no-header", "--records", "calls,pages"},
+                          SmallRun().Build()));
   ASSERT_THAT(lines, Not(IsEmpty()));
   EXPECT_THAT(lines[0], testing::EndsWith(",true,,,,,,,,"));
   const Printed json =
-      CatRun({"--jsonl", "--records", "calls,pages"}, SmallRun().Build());
+      CatPageRun({"--jsonl", "--records", "calls,pages"}, SmallRun().Build());
   EXPECT_THAT(json.out, HasSubstr("\"rss_exact\":true,\"page_address\":null,"
                                   "\"action\":null,"));
   EXPECT_THAT(json.out, StartsWith("{"));
@@ -139,10 +139,10 @@ TEST(PymemcatPagesTest, MovedPagesSayWhereTo) {
   builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
   builder.AddPages({RangeEntry(5, PAGES_MOVED, 16, 4, 32)});
   builder.Flush();
-  const auto lines =
-      CsvLines(CatRun({"--csv", "--no-header", "--records", "pages",
-                       "--columns", "action,page_address,moved_to,pages,stack"},
-                      sink.contents()));
+  const auto lines = CsvLines(
+      CatPageRun({"--csv", "--no-header", "--records", "pages", "--columns",
+                  "action,page_address,moved_to,pages,stack"},
+                 sink.contents()));
   EXPECT_THAT(lines, ElementsAre("moved,0x10000,0x20000,4,/job.py:2:f"));
 }
 

@@ -9,14 +9,13 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr uint64_t kPage = PageEventsRun::kPage;
 
 // Task 1, "a work", has a step from 10 to 20 ms, task 2, "b work", one from 30
 // to 40 ms, both on MainThread. There is one more thread.

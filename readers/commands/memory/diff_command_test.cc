@@ -8,6 +8,7 @@
 #include "readers/testing/diff_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -19,8 +20,6 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-
-constexpr uint64_t kMiB = 1 << 20;
 
 Printed Diff(const DiffRun& before, const DiffRun& after,
              std::vector<std::string> options = {}) {

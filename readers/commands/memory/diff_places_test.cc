@@ -5,14 +5,13 @@
 #include "gtest/gtest.h"
 #include "readers/testing/diff_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kMiB = 1 << 20;
 
 // Which places `diff` lists, and in what order.
 class DiffPlacesTest : public ::testing::Test {

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string Heap(std::vector<std::string> options) {
+std::string HeapText(std::vector<std::string> options) {
   TempFile file(HeapRun().Build());
   options.insert(options.begin(), {"heap", file.path()});
   return Report(options).out;
@@ -45,9 +45,9 @@ struct OneStackRun {
 };
 
 TEST(HeapHeadingsTest, LeaksByStackBeginAsLeaksDo) {
-  const std::string text = Heap({"--leaks"});
+  const std::string text = HeapText({"--leaks"});
   const std::string first = text.substr(0, text.find('\n') + 1);
-  EXPECT_THAT(Heap({"--leaks", "--stacks"}), StartsWith(first));
+  EXPECT_THAT(HeapText({"--leaks", "--stacks"}), StartsWith(first));
 }
 
 TEST(HeapHeadingsTest, AMomentThatTheRunLacksIsRefused) {
@@ -102,7 +102,7 @@ TEST(HeapHeadingsTest, ADiffTellsOfBothFiles) {
   sampled.mode = HEAP_SAMPLED;
   sampled.mean_bytes = 1000;
   TempFile second(sampled.Build());
-  const std::string text = Heap({"--diff", second.path()});
+  const std::string text = HeapText({"--diff", second.path()});
   const size_t after = text.find("after: live ");
   ASSERT_NE(after, std::string::npos);
   EXPECT_THAT(text.substr(0, after), HasSubstr("\nallocated "));

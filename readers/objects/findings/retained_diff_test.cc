@@ -16,11 +16,11 @@ using testing::IsEmpty;
 
 // A module's dict with a cache, a log and a table. Addresses go by the order of
 // objects, so each is there in each dump, apart from what no one refers to.
-struct Program {
+struct TwoDumps {
   ObjectRunBuilder builder;
   uint32_t app, cache, log, table, other;
   std::vector<uint32_t> texts;
-  Program() {
+  TwoDumps() {
     const uint32_t modules = builder.AddGroup("modules");
     app = builder.Add("dict", 500);
     cache = builder.Add("app.Cache", 48);
@@ -39,7 +39,7 @@ struct Program {
   }
 };
 
-std::vector<std::string> Diff(const Program& before, const Program& after,
+std::vector<std::string> Diff(const TwoDumps& before, const TwoDumps& after,
                               uint64_t least) {
   ObjectAnalysis older(GraphOf(before.builder)), newer(GraphOf(after.builder));
   std::vector<std::string> lines;
@@ -55,7 +55,7 @@ std::vector<std::string> Diff(const Program& before, const Program& after,
 }
 
 TEST(RetainedDiff, SaysWhereItAccumulates) {
-  Program before, after;
+  TwoDumps before, after;
   before.Hold(before.cache, 0, 10);
   before.Hold(before.log, 10, 30);
   after.Hold(after.cache, 0, 10);
@@ -67,7 +67,7 @@ TEST(RetainedDiff, SaysWhereItAccumulates) {
 }
 
 TEST(RetainedDiff, WhatCameOrWentIsOneRow) {
-  Program before, after;
+  TwoDumps before, after;
   before.builder.Refer(before.app, before.other, EDGE_ATTRIBUTE, "other");
   after.builder.Refer(after.app, after.table, EDGE_ATTRIBUTE, "table");
   after.Hold(after.table, 0, 50);
@@ -76,7 +76,7 @@ TEST(RetainedDiff, WhatCameOrWentIsOneRow) {
 }
 
 TEST(RetainedDiff, WhatChangedHandsIsMoreHereAndLessThere) {
-  Program before, after;
+  TwoDumps before, after;
   before.Hold(before.cache, 0, 40);
   after.Hold(after.log, 0, 40);
   EXPECT_THAT(Diff(before, after, 500),
@@ -87,8 +87,8 @@ TEST(RetainedDiff, WhatChangedHandsIsMoreHereAndLessThere) {
 TEST(RetainedDiff, RowsAddUpToTheWholeChange) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    Program programs[2];
-    for (Program& program : programs) {
+    TwoDumps programs[2];
+    for (TwoDumps& program : programs) {
       const uint32_t holders[] = {program.app, program.cache, program.log,
                                   program.table, program.other};
       for (int i = 0; i < 120; ++i) {

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "readers/replay/heap/heap_rates_for_tests.h"
 #include "readers/replay/heap/heap_source.h"
 #include "readers/replay/heap/heap_weights.h"
 #include "readers/testing/heap_run_for_tests.h"
@@ -18,22 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-HeapRates MeanRates(uint64_t mean_bytes) {
-  HeapRates rates;
-  rates.set_mean_bytes(mean_bytes);
-  return rates;
-}
-
-HeapRates ClassRates(const std::vector<std::pair<uint64_t, double>>& classes) {
-  HeapRates rates;
-  for (const auto& [below_bytes, probability] : classes) {
-    HeapClass* const of = rates.add_classes();
-    of->set_below_bytes(below_bytes);
-    of->set_probability(probability);
-  }
-  return rates;
-}
 
 // Of some blocks of a place, one in each of many runs.
 struct Coverage {

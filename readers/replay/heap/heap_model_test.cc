@@ -8,26 +8,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/replay/heap/heap_rates_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-HeapRates MeanRates(uint64_t mean_bytes) {
-  HeapRates rates;
-  rates.set_mean_bytes(mean_bytes);
-  return rates;
-}
-
-HeapRates ClassRates(const std::vector<std::pair<uint64_t, double>>& classes) {
-  HeapRates rates;
-  for (const auto& [below_bytes, probability] : classes) {
-    HeapClass* added = rates.add_classes();
-    added->set_below_bytes(below_bytes);
-    added->set_probability(probability);
-  }
-  return rates;
-}
 
 // Sums everything anew when asked.
 class NaiveModel {

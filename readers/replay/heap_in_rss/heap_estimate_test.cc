@@ -12,13 +12,12 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr uint64_t kPage = 4096, kMiB = uint64_t{1} << 20;
 
 // 4 pages of Python's are there before tracing. At the next answer there are 8
 // pages of a library and 300 of anonymous memory. Line 5 has a block of 10

@@ -12,15 +12,13 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 // Of --native. Line 6 maps a GiB and unmaps a quarter of it, line 5 maps 2
 // pages and allocates 8000 bytes, which is the peak. With page events 3 pages

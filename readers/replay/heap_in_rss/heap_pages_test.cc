@@ -13,13 +13,12 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr uint64_t kPage = 4096;
 
 TEST(ChargePagesTest, EachByteIsItsBlocksOrSlackOrTheTouchers) {
   std::mt19937_64 random(9);

@@ -14,15 +14,12 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMiB = 1 << 20;
-constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 // Line 5 maps a GiB, line 6 touches 40 MiB of it.
 struct PoolRun {

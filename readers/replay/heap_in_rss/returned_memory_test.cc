@@ -6,11 +6,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/testing/page_run_for_tests.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPage = 4096, kPool = 1 << 14;
+constexpr uint64_t kPool = 1 << 14;
 // Where an arena lies that becomes empty first.
 constexpr uint64_t kSpare = 0x800 * kPage;
 

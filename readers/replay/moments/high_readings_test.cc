@@ -5,13 +5,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::ElementsAre;
 
-constexpr uint64_t kMiB = 1 << 20;
 using Tuple = std::tuple<uint64_t, uint64_t, uint64_t>;
 
 std::vector<Tuple> Near(const HighReadings& readings, uint64_t peak_mib) {

@@ -7,11 +7,10 @@
 #include "readers/replay/moments/reading_for_tests.h"
 #include "readers/testing/mapping_events_for_tests.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMiB = 1 << 20;
 
 // 250 MiB; 200 are freed at 200 us, and at 500 us 40 come.
 std::string Run() {

@@ -12,13 +12,12 @@
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr uint64_t kMiB = 1 << 20;
 
 ReadRun Reading(const std::string& bytes) {
   return OneByOne(

@@ -7,11 +7,10 @@
 #include "readers/replay/moments/run_moments.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/run_builder.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMiB = 1 << 20;
 
 class RunReadingsTest : public ::testing::Test {
  protected:

@@ -6,11 +6,11 @@
 #include "gtest/gtest.h"
 #include "readers/replay/resident/built_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHuge = 512;  // pages
 
 TEST(PeakFinderTest, FindsTheMomentOfTheHighestRss) {

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -14,8 +15,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
-
-constexpr uint64_t kPage = 4096;
 
 // Stacks stand for who brought a page; 0 is before tracing.
 class ResidentModelTest : public testing::Test {

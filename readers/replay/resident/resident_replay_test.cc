@@ -7,11 +7,10 @@
 #include "readers/replay/resident/built_run_for_tests.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/testing/page_run_for_tests.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 uint64_t OwnedPagesAt(uint64_t time_us) {
   ResidentReplay replay(time_us);

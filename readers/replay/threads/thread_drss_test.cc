@@ -11,14 +11,13 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/small_run_for_tests.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kPage = PageEventsRun::kPage;
 
 Row RowOf(uint64_t number, uint64_t time_us, uint32_t thread) {
   Row row = MakeRow(number, time_us, 1, 100 * kPage, 0);

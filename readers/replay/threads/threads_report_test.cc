@@ -11,6 +11,7 @@
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/small_run_for_tests.h"
+#include "text/units_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr uint64_t kPage = PageEventsRun::kPage;
 constexpr char kColumns[] =
     "thread,growth_bytes,shrinkage_bytes,net_bytes,peak_bytes,peak_error_bytes,"
     "live_bytes,live_error_bytes,first_s,last_s,rows,top_line\r\n";

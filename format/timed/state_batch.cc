@@ -12,11 +12,11 @@ namespace {
 
 // How many entries have columns of their own: STATE_SEEN has a reason, and the
 // reason SLEEP_OTHER a name.
-struct Parts {
+struct StateParts {
   uint64_t seen = 0, others = 0;
 };
 
-absl::Status CountParts(const StateBatch& batch, Parts* parts) {
+absl::Status CountParts(const StateBatch& batch, StateParts* parts) {
   for (const int action : batch.action()) {
     if (!StateAction_IsValid(action)) {
       return WrongColumn("states.action",
@@ -49,7 +49,7 @@ void StateBatchEncoder::Append(const StateEvent& event) {
 void StateBatchEncoder::Take(StateBatch* batch) { MoveBatch(&batch_, batch); }
 
 absl::Status StateBatchDecoder::Check(const StateBatch& b, uint32_t* thread) {
-  Parts parts;
+  StateParts parts;
   RETURN_IF_ERROR(CountParts(b, &parts));
   RETURN_IF_ERROR(CheckLength("states.reason", parts.seen, b.reason_size()));
   RETURN_IF_ERROR(CheckLength("states.other", parts.others, b.other_size()));

@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr int64_t kPatienceMs = 5000;
+constexpr int64_t kInitPatienceMs = 5000;
 
 int64_t NowMs() {
   struct timespec now;
@@ -95,7 +95,7 @@ class SmallInit {
   void WaitForCollector() {
     // As PID 1 we take everything with us when we end, the collector included.
     if (page_ == nullptr || page_->traced_pid == 0) return;
-    int64_t deadline = NowMs() + kPatienceMs;
+    int64_t deadline = NowMs() + kInitPatienceMs;
     const ReplyPage& reply = ReplyOf(page_);
     while (reply.done_state.load(std::memory_order_acquire) == 0 && Reap() &&
            NowMs() < deadline) {

@@ -11,7 +11,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kWidth = 80;
+constexpr size_t kColumns = 80;
 
 // "-o, --output PATH"; with `words`, "--color auto|always|never".
 std::string NameOf(const CLI::Option& option, bool words) {
@@ -28,7 +28,7 @@ std::string NameOf(const CLI::Option& option, bool words) {
   const std::string name = absl::StrJoin(names, ", ");
   // If the words do not fit a line, the meaning lists them.
   const bool has_words = type.find('|') != std::string::npos &&
-                         2 + name.size() + 1 + type.size() <= kWidth;
+                         2 + name.size() + 1 + type.size() <= kColumns;
   const std::string value =
       words && has_words ? type : option.get_option_text();
   return absl::StrCat(name, value.empty() ? "" : " ", value);
@@ -50,7 +50,7 @@ std::string Wrapped(absl::string_view words, const std::string& margin) {
   size_t column = margin.size();
   for (const absl::string_view word : absl::StrSplit(words, ' ')) {
     const bool is_first = column == margin.size();
-    if (!is_first && column + 1 + word.size() > kWidth) {
+    if (!is_first && column + 1 + word.size() > kColumns) {
       absl::StrAppend(&text, "\n", margin, word);
       column = margin.size() + word.size();
     } else {

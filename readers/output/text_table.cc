@@ -78,7 +78,7 @@ std::string WithoutFolders(absl::string_view line) {
 
 // A column with its title and cells as text. Steps that make the table narrower
 // change only these texts.
-struct Column {
+struct TextColumn {
   const Table::Heading* heading;
   std::vector<std::string> cells;  // starts with the title
   size_t width = 0;
@@ -148,10 +148,12 @@ class TextTable {
       return;
     }
     // Stable: columns keep the table's order within each group.
-    std::stable_partition(columns_.begin(), columns_.end(),
-                          [](const Column& column) { return !column.is_name; });
-    std::stable_partition(columns_.begin(), columns_.end(),
-                          [](const Column& column) { return column.is_key; });
+    std::stable_partition(
+        columns_.begin(), columns_.end(),
+        [](const TextColumn& column) { return !column.is_name; });
+    std::stable_partition(
+        columns_.begin(), columns_.end(),
+        [](const TextColumn& column) { return column.is_key; });
     if (terminal.fits()) {
       Fit();
       AddBars();
@@ -163,7 +165,7 @@ class TextTable {
     for (size_t r = 0; r <= table_.rows.size(); ++r) {
       std::string line;
       for (size_t i = 0; i < columns_.size(); ++i) {
-        const Column& column = columns_[i];
+        const TextColumn& column = columns_[i];
         const std::string& cell = column.cells[r];
         const bool is_last = i + 1 == columns_.size();
         // Numbers are right-aligned, names left-aligned; the last name is not
@@ -185,8 +187,8 @@ class TextTable {
   }
 
  private:
-  Column ColumnOf(size_t i) const {
-    Column column;
+  TextColumn ColumnOf(size_t i) const {
+    TextColumn column;
     column.heading = &table_.headings[i];
     column.is_name = column.heading->look == CellLook::kName;
     column.is_key = column.heading->look == CellLook::kKey;
@@ -214,7 +216,7 @@ class TextTable {
   // Includes the gaps.
   size_t WidthOf(bool names) const {
     size_t width = 0;
-    for (const Column& column : columns_) {
+    for (const TextColumn& column : columns_) {
       if (column.is_name == names) width += column.width + kGap;
     }
     return width;
@@ -235,14 +237,14 @@ class TextTable {
   // names.
   void Fit() {
     if (Width() <= terminal_.columns) return;
-    for (Column& column : columns_) {
+    for (TextColumn& column : columns_) {
       if (column.is_name) column.ShortenTitle();
     }
     NameInFirstColumn();
     columns_.erase(
         std::remove_if(columns_.begin() + std::min(kKept, columns_.size()),
                        columns_.end(),
-                       [](const Column& column) {
+                       [](const TextColumn& column) {
                          return !column.is_name && column.IsEmpty();
                        }),
         columns_.end());
@@ -254,7 +256,7 @@ class TextTable {
   // Keeps the first columns that fit with their texts cut.
   void KeepFirst() {
     size_t used = 0, kept = 0;
-    for (const Column& column : columns_) {
+    for (const TextColumn& column : columns_) {
       used += kept == 0 ? 0 : kGap;
       used +=
           column.is_name ? std::min(column.width, kFewestName) : column.width;
@@ -271,7 +273,7 @@ class TextTable {
   // Takes a column from the widest text until the table fits.
   void CutWidest() {
     std::vector<size_t> widths;
-    for (const Column& column : columns_) {
+    for (const TextColumn& column : columns_) {
       widths.push_back(column.is_name ? column.width : 0);
     }
     for (size_t width = Width(); width > terminal_.columns; --width) {
@@ -288,7 +290,7 @@ class TextTable {
   // less than it needs.
   void FitKey() {
     if (columns_.empty() || !columns_[0].is_key) return;
-    Column& key = columns_[0];
+    TextColumn& key = columns_[0];
     const size_t most = std::max(terminal_.columns / 4, kFewestKey);
     const size_t wanted = std::min(key.width, most);
     while (SharesWidth() + wanted > terminal_.columns) {
@@ -309,7 +311,7 @@ class TextTable {
   }
   size_t SharesWidth() const {
     size_t width = 0;
-    for (const Column& column : columns_) {
+    for (const TextColumn& column : columns_) {
       if (column.heading->look == CellLook::kShare)
         width += column.width + kGap;
     }
@@ -352,7 +354,7 @@ class TextTable {
   // A row without a file has its name in that column.
   void NameInFirstColumn() {
     if (columns_.size() < 2 || !columns_[columns_.size() - 2].is_name) return;
-    Column &file = columns_[columns_.size() - 2], &name = columns_.back();
+    TextColumn &file = columns_[columns_.size() - 2], &name = columns_.back();
     for (size_t r = 0; r < file.cells.size(); ++r) {
       if (!file.cells[r].empty()) continue;
       file.cells[r] = std::exchange(name.cells[r], std::string("-"));
@@ -391,7 +393,7 @@ class TextTable {
 
   const Table& table_;
   const Terminal& terminal_;
-  std::vector<Column> columns_;
+  std::vector<TextColumn> columns_;
   std::vector<std::string> left_out_;
   int bars_after_ = -1;
   size_t bar_columns_ = 0;

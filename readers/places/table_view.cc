@@ -20,7 +20,7 @@
 namespace pymemrun {
 namespace {
 
-std::optional<double> NumberOf(const Cell& cell) {
+std::optional<double> NumberIn(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) {
     return static_cast<double>(*whole);
   }
@@ -51,7 +51,7 @@ std::optional<double> AmountOf(const Cell& cell) {
   double number = 0;
   const bool is_number = !text.empty() && absl::ascii_isdigit(text.back()) &&
                          absl::SimpleAtod(text, &number);
-  return is_number ? number : NumberOf(cell);
+  return is_number ? number : NumberIn(cell);
 }
 
 // Empty cells come last in both directions.
@@ -71,7 +71,7 @@ bool ComesFirst(const Cell& a, const Cell& b, bool is_name, bool rises) {
 Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   // The amount is the same for every place.
   if (absl::StartsWith(heading.name, "unseen_")) return a;
-  const auto x = NumberOf(a), y = NumberOf(b);
+  const auto x = NumberIn(a), y = NumberIn(b);
   if (!x.has_value()) return y.has_value() ? b : Cell();
   if (!y.has_value()) return a;
   // Independent errors add up as squares.

@@ -25,7 +25,8 @@ namespace py = pybind11;
 
 // The value of a node; `unknown` if Python code cannot represent it. Dumps have
 // values as text.
-py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
+py::object NodeValue(const ObjectGraph& graph, NodeId node,
+                     py::object unknown) {
   const NodeDetails details = graph.details(node);
   const std::string& type = graph.type_name(graph.type(node));
   if (type == "NoneType") return py::none();
@@ -147,7 +148,7 @@ py::list DumpedObject::Parents() const {
 }
 
 py::object DumpedObject::Unwrapped(NodeId node) const {
-  return ValueOf(graph(), node, py::cast(DumpedObject(analysis_, node)));
+  return NodeValue(graph(), node, py::cast(DumpedObject(analysis_, node)));
 }
 
 // A dict's entries have keys, attributes have names. An instance's __dict__ is
@@ -189,7 +190,7 @@ py::object DumpedObject::Value() const {
   const NodeDetails details = graph().details(node_);
   py::object text = py::none();
   if (details.text.has_value()) text = PythonText(*details.text);
-  return ValueOf(graph(), node_, text);
+  return NodeValue(graph(), node_, text);
 }
 
 // The first call reads the run file, for all objects of the dump.

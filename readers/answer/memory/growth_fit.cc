@@ -6,11 +6,11 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kParts = 4;
+constexpr size_t kRiseParts = 4;
 // The least share of steady growth that each part must have.
 constexpr double kLeastOfEven = 0.4;
 // Two steps in each part.
-constexpr size_t kLeastValues = 2 * kParts + 1;
+constexpr size_t kLeastValues = 2 * kRiseParts + 1;
 
 // The values from one on, without what is released later.
 struct Rise {
@@ -26,17 +26,17 @@ struct Rise {
 // test over four parts. Each part's gain has a quarter of the variance.
 bool IsEven(const Rise& rise) {
   constexpr double kChiSquare = 11.34;  // 1 % of 3 degrees of freedom
-  const double even = rise.Gain() / kParts;
+  const double even = rise.Gain() / kRiseParts;
   double least = even, squares = 0;
-  for (size_t part = 0; part < kParts; ++part) {
-    const size_t begin = rise.from + rise.Steps() * part / kParts;
-    const size_t end = rise.from + rise.Steps() * (part + 1) / kParts;
+  for (size_t part = 0; part < kRiseParts; ++part) {
+    const size_t begin = rise.from + rise.Steps() * part / kRiseParts;
+    const size_t end = rise.from + rise.Steps() * (part + 1) / kRiseParts;
     const double part_gain = rise.kept[end] - rise.kept[begin];
     least = std::min(least, part_gain);
     squares += std::pow(part_gain - even, 2);
   }
   return least >= kLeastOfEven * even ||
-         squares <= kChiSquare * rise.variance / kParts;
+         squares <= kChiSquare * rise.variance / kRiseParts;
 }
 
 // With n samples of steady growth, none is in the last part g of the time with

@@ -13,7 +13,7 @@
 namespace pymemrun {
 namespace {
 
-enum class Format { kHeapSnapshot, kPerfetto };
+enum class GraphFormat { kHeapSnapshot, kPerfetto };
 
 // Both writers stream while they walk the graph. A heap snapshot is JSON, so a
 // terminal can show it; a trace is binary.
@@ -29,22 +29,22 @@ class ExportCommand final : public ObjectsCommand {
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
-    AddChoice<Format>(app, "--format", &format_,
-                      {{"heapsnapshot", Format::kHeapSnapshot},
-                       {"perfetto", Format::kPerfetto}},
-                      "FORMAT", "heapsnapshot (the default) or perfetto.");
+    AddChoice<GraphFormat>(app, "--format", &format_,
+                           {{"heapsnapshot", GraphFormat::kHeapSnapshot},
+                            {"perfetto", GraphFormat::kPerfetto}},
+                           "FORMAT", "heapsnapshot (the default) or perfetto.");
     files_.AddOutput(app);
   }
 
  private:
   std::string OfOneRun() const override { return "an export"; }
   std::string NotForTerminal() const override {
-    return format_ == Format::kPerfetto ? "traces" : "";
+    return format_ == GraphFormat::kPerfetto ? "traces" : "";
   }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const uint64_t folded =
-        format_ == Format::kPerfetto
+        format_ == GraphFormat::kPerfetto
             ? WritePerfettoHeap(analysis->graph(), kMostExportedNodes, output)
             : WriteHeapSnapshot(analysis->graph(), kMostExportedNodes, output);
     if (folded > 0) {
@@ -57,7 +57,7 @@ class ExportCommand final : public ObjectsCommand {
     return kExitOk;
   }
 
-  Format format_ = Format::kHeapSnapshot;
+  GraphFormat format_ = GraphFormat::kHeapSnapshot;
 };
 
 }  // namespace

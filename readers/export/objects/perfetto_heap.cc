@@ -15,7 +15,7 @@ namespace {
 // The usual size of a packet; a single object may exceed it. Perfetto joins
 // packets with `continued` into one graph.
 constexpr size_t kPacketBytes = 256 << 10;
-constexpr uint32_t kSequence = 1;
+constexpr uint32_t kGraphSequence = 1;
 // Perfetto's ROOT_VM_INTERNAL.
 constexpr int kRootOfInterpreter = 13;
 
@@ -52,7 +52,7 @@ class HeapWriter {
   // The process tree names the process whose heap this is.
   void WriteProcess() {
     perfetto::Packet packet;
-    packet.set_sequence(kSequence);
+    packet.set_sequence(kGraphSequence);
     packet.set_timestamp_ns(TimeNs());
     perfetto::Process* const process =
         packet.mutable_process_tree()->add_processes();
@@ -117,7 +117,7 @@ class HeapWriter {
   // The index of packets and `continued` let Perfetto notice a missing one.
   void EndPacket(bool is_last) {
     perfetto::Packet packet;
-    packet.set_sequence(kSequence);
+    packet.set_sequence(kGraphSequence);
     packet.set_timestamp_ns(TimeNs());
     packet_.set_pid(pid_);
     packet_.set_index(index_++);

@@ -13,7 +13,7 @@ using track_events::Packet;
 using track_events::TrackEvent;
 
 // The sequence id of all packets; those of an object graph have another one.
-constexpr uint32_t kSequence = 2;
+constexpr uint32_t kTracksSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
 // BuiltinClock in Perfetto's builtin_clock.proto.
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
@@ -237,7 +237,7 @@ void PerfettoTrace::Instant(uint32_t track, uint64_t time_us,
 // varint, its bytes. So the trace needs no message around all packets.
 void PerfettoTrace::Write() {
   constexpr char kPacketsField = 1 << 3 | 2;
-  packet_->set_sequence(kSequence);
+  packet_->set_sequence(kTracksSequence);
   packet_->set_sequence_flags(is_first_ ? track_events::STATE_CLEARED
                                         : track_events::NEEDS_STATE);
   is_first_ = false;

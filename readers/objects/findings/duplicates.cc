@@ -9,7 +9,7 @@ namespace pymemrun {
 namespace {
 
 // Objects are equal if their keys are. The text is the graph's.
-using Key = std::tuple<uint32_t, absl::string_view, uint64_t, uint64_t>;
+using ContentKey = std::tuple<uint32_t, absl::string_view, uint64_t, uint64_t>;
 
 struct Group {
   NodeId first;
@@ -27,7 +27,7 @@ std::vector<Duplicates> FindDuplicates(const ObjectGraph& graph,
     is_text.push_back(type.name() == "str" || type.name() == "bytes" ||
                       type.name() == "unicode");
   }
-  absl::flat_hash_map<Key, Group> groups;
+  absl::flat_hash_map<ContentKey, Group> groups;
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     if (!is_text[graph.type(node)] || !filter.Matches(graph, node)) continue;
     const NodeDetails details = graph.details(node);

@@ -65,7 +65,7 @@ constexpr size_t kMostSteps = size_t{1} << 22;
 // The most steps of partial chains compared, to see whether a node repeats.
 constexpr uint64_t kMostLooks = uint64_t{1} << 28;
 
-constexpr uint32_t kNoEdge = RootChains::kNoChainEdge;
+constexpr uint32_t kNoChainEdge = RootChains::kNoChainEdge;
 
 }  // namespace
 
@@ -201,7 +201,7 @@ RootChains::RootChains(const ObjectGraph& graph,
   }
   level_ = {kRootNode};
   edge_to_.resize(graph.nodes());
-  std::fill(edge_to_.begin(), edge_to_.end(), kNoEdge);
+  std::fill(edge_to_.begin(), edge_to_.end(), kNoChainEdge);
 }
 
 // Visits each level in the order of nodes, so that among chains of equal length
@@ -232,7 +232,7 @@ void RootChains::FindNextLevel() {
 void RootChains::Follow(uint32_t edge, std::vector<NodeId>* next) {
   const NodeId target = graph_.target(edge);
   if (graph_.kind(edge) == EDGE_WEAK || target == kRootNode ||
-      edge_to_[target] != kNoEdge) {
+      edge_to_[target] != kNoChainEdge) {
     return;
   }
   edge_to_[target] = edge;
@@ -240,8 +240,8 @@ void RootChains::Follow(uint32_t edge, std::vector<NodeId>* next) {
 }
 
 uint32_t RootChains::LastEdgeTo(NodeId node) {
-  if (node == kRootNode) return kNoEdge;
-  while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
+  if (node == kRootNode) return kNoChainEdge;
+  while (edge_to_[node] == kNoChainEdge && !level_.empty()) FindNextLevel();
   return edge_to_[node];
 }
 
@@ -250,7 +250,7 @@ Chain RootChains::To(NodeId node) {
   Chain chain;
   // The edges of an untrusted index may form a cycle.
   for (uint32_t edge = LastEdgeTo(node);
-       edge != kNoEdge && chain.size() < graph_.nodes();
+       edge != kNoChainEdge && chain.size() < graph_.nodes();
        edge = LastEdgeTo(node)) {
     chain.push_back(edge);
     node = graph_.SourceOf(edge);

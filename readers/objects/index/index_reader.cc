@@ -26,7 +26,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint32_t kNone = ~uint32_t{0};
+constexpr uint32_t kNoItem = ~uint32_t{0};
 
 absl::Status Check(bool is_right, absl::string_view name) {
   if (is_right) return absl::OkStatus();
@@ -34,12 +34,12 @@ absl::Status Check(bool is_right, absl::string_view name) {
       absl::StrCat("expected a graph, found ", name, " that do not fit it"));
 }
 
-// Whether there are `count` items, each below `limit`, or kNone if that is
+// Whether there are `count` items, each below `limit`, or kNoItem if that is
 // allowed.
 bool AreBelow(const GrownArray<uint32_t>& items, size_t count, uint64_t limit,
               bool may_be_none = false) {
-  // Adding 1 turns kNone into 0. The loops here do not stop early: most arrays
-  // are valid, and the compiler vectorises them.
+  // Adding 1 turns kNoItem into 0. The loops here do not stop early: most
+  // arrays are valid, and the compiler vectorises them.
   const uint32_t more = may_be_none ? 1 : 0;
   uint32_t most = 0;
   for (const uint32_t item : items) most = std::max(most, item + more);
@@ -102,7 +102,7 @@ bool AreDetails(const GraphArrays& graph) {
 // Ends that ascend, the last one at the end of the bytes: no name is outside.
 bool AreNames(const GraphArrays& graph) {
   const GrownArray<uint64_t>& ends = graph.name_ends;
-  return ends.size() > 0 && ends.size() < kNone &&
+  return ends.size() > 0 && ends.size() < kNoItem &&
          std::is_sorted(ends.begin(), ends.end()) &&
          ends[ends.size() - 1] == graph.name_bytes.size();
 }
@@ -110,7 +110,7 @@ bool AreNames(const GraphArrays& graph) {
 absl::Status CheckGraph(const GraphArrays& graph, size_t types) {
   const size_t nodes = graph.addresses.size(), edges = graph.targets.size();
   RETURN_IF_ERROR(Check(nodes > 0 && nodes <= kMaxObjects, "nodes"));
-  RETURN_IF_ERROR(Check(edges < kNone, "references"));
+  RETURN_IF_ERROR(Check(edges < kNoItem, "references"));
   RETURN_IF_ERROR(Check(graph.sizes.size() == nodes, "sizes"));
   RETURN_IF_ERROR(Check(AreBelow(graph.types, nodes, types), "types"));
   RETURN_IF_ERROR(Check(graph.flags.size() == nodes, "flags"));
@@ -156,7 +156,7 @@ absl::Status CheckArrays(const GraphArrays& graph, size_t types,
   const size_t nodes = graph.addresses.size(), edges = graph.targets.size();
   RETURN_IF_ERROR(
       Check(AreBelow(findings.dominators, nodes, nodes, /*may_be_none=*/true) &&
-                findings.dominators[0] == kNone,
+                findings.dominators[0] == kNoItem,
             "dominators"));
   RETURN_IF_ERROR(
       Check(AreRetained(graph, findings.retained), "retained sizes"));

@@ -12,7 +12,9 @@
 namespace pymemrun {
 namespace {
 
-double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
+double SecondsAt(uint64_t time_us) {
+  return static_cast<double>(time_us) / 1e6;
+}
 
 class ChartPrinter {
  public:
@@ -44,7 +46,7 @@ class ChartPrinter {
   void PrintNumber(double x, double y, const std::string& text);
   void PrintLegend() const;
   double X(size_t moment) const {
-    return plot_.X(Seconds(chart_.time_us[moment]));
+    return plot_.X(SecondsAt(chart_.time_us[moment]));
   }
 
   const TimeChart& chart_;
@@ -69,8 +71,8 @@ PlotExtent ChartPrinter::ExtentOf(const TimeChart& chart) {
     }
   }
   if (chart.time_us.empty()) return extent;
-  extent.first_second = Seconds(chart.time_us.front());
-  extent.last_second = Seconds(chart.time_us.back());
+  extent.first_second = SecondsAt(chart.time_us.front());
+  extent.last_second = SecondsAt(chart.time_us.back());
   return extent;
 }
 
@@ -259,7 +261,7 @@ void TimeChart::MarkTotal(const Curves& curves, uint64_t at_us) {
   const double bytes = at < values.size() ? values[at] : 0;
   lines[0].detail = PeakText(bytes);
   marks.push_back({absl::StrCat(HumanBytes(bytes), " at ", HumanSeconds(at_us)),
-                   Seconds(*found), bytes});
+                   SecondsAt(*found), bytes});
 }
 
 void TimeChart::MarkHighest(const Curves& curves) {

@@ -322,7 +322,7 @@ int Filter(sqlite3_vtab_cursor* at, int index, const char*, int,
 int IsAtEnd(sqlite3_vtab_cursor* at) { return CursorOf(at)->at_end; }
 
 // SQLite copies the text at once: the cursor's next cell may replace it.
-int Column(sqlite3_vtab_cursor* at, sqlite3_context* context, int column) {
+int ReadColumn(sqlite3_vtab_cursor* at, sqlite3_context* context, int column) {
   const RelationValue value = CursorOf(at)->rows->At(column);
   if (const auto* text = std::get_if<absl::string_view>(&value)) {
     sqlite3_result_text64(context, text->data() == nullptr ? "" : text->data(),
@@ -355,7 +355,7 @@ const sqlite3_module* RelationModule() {
     made.xFilter = Filter;
     made.xNext = Next;
     made.xEof = IsAtEnd;
-    made.xColumn = Column;
+    made.xColumn = ReadColumn;
     made.xRowid = RowId;
     return made;
   }();

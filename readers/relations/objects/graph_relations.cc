@@ -48,7 +48,6 @@ struct GraphRow {
     return absl::string_view(*made);
   }
 };
-using Row = GraphRow;
 
 // A relation whose rows have numbers, and are found by them.
 class GraphRelation : public SpecifiedRelation<GraphRow> {
@@ -103,39 +102,39 @@ class GraphRelation : public SpecifiedRelation<GraphRow> {
   };
 };
 
-constexpr ColumnOf<Row> kNodeColumns[] = {
+constexpr ColumnOf<GraphRow> kNodeColumns[] = {
     {"id", kInteger, "its number",
-     [](const Row& row) { return IntegerOf(row.number); }},
+     [](const GraphRow& row) { return IntegerOf(row.number); }},
     {"address", kText, "its address, 0x...",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return row.Made(AddressText(row.graph(), row.node()));
      }},
     {"type", kText, "its type, with the module",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return row.Made(KindText(row.graph(), row.node()));
      }},
     {"module", kText, "the module of its type",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        const ObjectGraph& graph = row.graph();
        return TextOrNot(graph.types()[graph.type(row.node())].module());
      }},
     {"size", kBytes, "its own bytes",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return IntegerOf(row.graph().size_bytes(row.node()));
      }},
     {"retained", kBytes, "bytes that would be freed with it",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return IntegerOf(row.analysis.retained(row.node()));
      }},
     {"length", kInteger, "len(), if it has one",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        const auto length = row.graph().details(row.node()).length;
        return length ? IntegerOf(*length) : RelationValue();
      }},
     {"value", kText, "its first characters",
-     [](const Row& row) { return row.ValueOf(row.node()); }},
+     [](const GraphRow& row) { return row.ValueOf(row.node()); }},
     {"synthetic", kInteger, "1: no object, but a group of roots",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return IntegerOf(row.graph().is_synthetic(row.node()));
      }}};
 
@@ -157,18 +156,20 @@ class Nodes final : public GraphRelation {
   }
 };
 
-constexpr ColumnOf<Row> kEdgeColumns[] = {
+constexpr ColumnOf<GraphRow> kEdgeColumns[] = {
     {"source", kInteger, "the id of the object that refers",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return IntegerOf(row.graph().SourceOf(row.edge()));
      }},
     {"target", kInteger, "the id of the object that is referred to",
-     [](const Row& row) { return IntegerOf(row.graph().target(row.edge())); }},
+     [](const GraphRow& row) {
+       return IntegerOf(row.graph().target(row.edge()));
+     }},
     {"kind", kText, "attribute, key, index, ...",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return row.Made(EdgeKindName(row.graph().kind(row.edge())));
      }},
-    {"name", kText, "name of the attribute or key", [](const Row& row) {
+    {"name", kText, "name of the attribute or key", [](const GraphRow& row) {
        const absl::string_view name = row.graph().edge_name(row.edge());
        if (!name.empty()) return RelationValue(name);
        const NodeId key = KeyOf(row.graph(), row.edge());
@@ -192,16 +193,16 @@ class Edges final : public GraphRelation {
   }
 };
 
-constexpr ColumnOf<Row> kDominatorColumns[] = {
+constexpr ColumnOf<GraphRow> kDominatorColumns[] = {
     {"node", kInteger, "the object's id",
-     [](const Row& row) { return IntegerOf(row.number); }},
+     [](const GraphRow& row) { return IntegerOf(row.number); }},
     {"dominator", kInteger, "the id of its dominator",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        const NodeId dominator = row.analysis.dominator(row.node());
        return dominator == kNoNode ? RelationValue() : IntegerOf(dominator);
      }},
     {"retained", kBytes, "bytes that would be freed with the object",
-     [](const Row& row) {
+     [](const GraphRow& row) {
        return IntegerOf(row.analysis.retained(row.node()));
      }}};
 

@@ -111,7 +111,7 @@ struct BlockRow {
   }
 };
 
-constexpr ColumnOf<BlockRow> kColumns[] = {
+constexpr ColumnOf<BlockRow> kBlockColumns[] = {
     {"address", kText, "0x...",
      [](const BlockRow& row) {
        return AddressOf(row.block.address, row.made);
@@ -152,8 +152,8 @@ constexpr ColumnOf<BlockRow> kColumns[] = {
 class Blocks final : public NumberedRelation<BlockRow> {
  public:
   explicit Blocks(RelationRun* run)
-      : NumberedRelation(
-            {"blocks", "a recorded block that was alive at --at", kColumns}),
+      : NumberedRelation({"blocks", "a recorded block that was alive at --at",
+                          kBlockColumns}),
         run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kHeap); }
   bool of_moment() const override { return true; }

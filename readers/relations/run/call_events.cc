@@ -22,7 +22,7 @@ RelationValue OfCall(const CallRow& row, const RelationValue& value) {
   return row.of.call_events == 0 ? RelationValue() : value;
 }
 
-constexpr ColumnOf<CallRow> kColumns[] = {
+constexpr ColumnOf<CallRow> kCallColumns[] = {
     {"event", kInteger, "its number",
      [](const CallRow& row) { return IntegerOf(row.of.number); }},
     {"clock_s", kSeconds, "since the run began",
@@ -68,7 +68,8 @@ constexpr ColumnOf<CallRow> kColumns[] = {
 
 std::unique_ptr<Relation> CallEventsRelation(const RelationRun* run) {
   return MakeEventRelation<CallCursor>(
-      {"events", "a call, return, line or exception that was logged", kColumns},
+      {"events", "a call, return, line or exception that was logged",
+       kCallColumns},
       run, Recorded::kCalls);
 }
 

@@ -48,7 +48,7 @@ struct SumRow {
   const RunIndex& index;
   SourceLocation place;
 };
-constexpr ColumnOf<SumRow> kColumns[] = {
+constexpr ColumnOf<SumRow> kSumColumns[] = {
     {"what", kText, "CALL, RETURN, C_CALL, ...",
      [](const SumRow& row) { return RelationValue(WhatName(row.place.kind)); }},
     {"file", kText, "where",
@@ -77,7 +77,7 @@ class EventSums final : public NumberedRelation<SumRow> {
       : NumberedRelation({"event_sums",
                           "what the events of a place and a thread come to, "
                           "without those of context: much faster than events",
-                          kColumns}),
+                          kSumColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1 << 10; }
   std::string Missing() override { return run_->Lacks(Recorded::kCalls); }

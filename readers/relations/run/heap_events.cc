@@ -46,51 +46,53 @@ absl::string_view ActionOf(const HeapEvent& event) {
   return event.is_free ? "freed" : "allocated";
 }
 
-using Row = EventRow<WeighedEvent>;
+using HeapRow = EventRow<WeighedEvent>;
 
 // The stack of an allocation; a free has none.
-uint32_t StackOf(const Row& row) {
+uint32_t StackOf(const HeapRow& row) {
   return row.of.event.is_free ? 0 : row.of.event.stack;
 }
 
-constexpr ColumnOf<Row> kColumns[] = {
+constexpr ColumnOf<HeapRow> kHeapEventColumns[] = {
     {"clock_s", kSeconds, "since the run began",
-     [](const Row& row) { return SecondsOf(row.of.event.time_us); }},
+     [](const HeapRow& row) { return SecondsOf(row.of.event.time_us); }},
     {"action", kText, "allocated, freed, unmapped, moved",
-     [](const Row& row) { return RelationValue(ActionOf(row.of.event)); }},
+     [](const HeapRow& row) { return RelationValue(ActionOf(row.of.event)); }},
     {"address", kText, "0x...",
-     [](const Row& row) { return AddressOf(row.of.event.address, row.made); }},
+     [](const HeapRow& row) {
+       return AddressOf(row.of.event.address, row.made);
+     }},
     {"size_bytes", kBytes, "size as requested",
-     [](const Row& row) {
+     [](const HeapRow& row) {
        const HeapEvent& event = row.of.event;
        const bool is_block = event.free_of == HeapFreeOf::kBlock;
        return event.is_free && is_block ? RelationValue()
                                         : IntegerOf(event.size);
      }},
     {"weight", kReal, "how many blocks it represents, if blocks were sampled",
-     [](const Row& row) {
+     [](const HeapRow& row) {
        return row.of.event.is_free || row.of.weight == 0
                   ? RelationValue()
                   : RelationValue(row.of.weight);
      }},
     {"allocator", kText, "obj, mem, raw, malloc, mmap, mremap",
-     [](const Row& row) {
+     [](const HeapRow& row) {
        return row.of.event.is_free
                   ? RelationValue()
                   : RelationValue(HeapAllocatorName(row.of.event.allocator));
      }},
     {"file", kText, "file of the innermost frame",
-     [](const Row& row) { return row.File(StackOf(row)); }},
+     [](const HeapRow& row) { return row.File(StackOf(row)); }},
     {"line", kInteger, "line of the innermost frame",
-     [](const Row& row) { return row.Line(StackOf(row)); }},
+     [](const HeapRow& row) { return row.Line(StackOf(row)); }},
     {"function", kText, "function of the innermost frame",
-     [](const Row& row) { return row.Function(StackOf(row)); }},
+     [](const HeapRow& row) { return row.Function(StackOf(row)); }},
     {"thread", kText, "name#id",
-     [](const Row& row) { return row.Thread(row.of.event.thread); }},
+     [](const HeapRow& row) { return row.Thread(row.of.event.thread); }},
     {"stack", kInteger, "an id of stacks",
-     [](const Row& row) { return IntegerOrNot(StackOf(row)); }},
+     [](const HeapRow& row) { return IntegerOrNot(StackOf(row)); }},
     {"caller_module", kText, "the library whose code called malloc",
-     [](const Row& row) {
+     [](const HeapRow& row) {
        const HeapEvent& event = row.of.event;
        return event.is_free || event.code == 0
                   ? RelationValue()
@@ -101,8 +103,9 @@ constexpr ColumnOf<Row> kColumns[] = {
 
 std::unique_ptr<Relation> HeapEventsRelation(const RelationRun* run) {
   return MakeEventRelation<HeapEventCursor>(
-      {"heap_events", "an allocation or free that was recorded", kColumns}, run,
-      Recorded::kHeap);
+      {"heap_events", "an allocation or free that was recorded",
+       kHeapEventColumns},
+      run, Recorded::kHeap);
 }
 
 }  // namespace pymemrun

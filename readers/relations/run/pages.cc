@@ -16,61 +16,61 @@ struct PagePart {
   const PageOwner* owner;
   uint32_t mapping;
 };
-using PageRow = EventRow<PagePart>;
+using PartRow = EventRow<PagePart>;
 
 // The stack down to your own line; 0: no frame is yours.
-uint32_t OwnOf(const PageRow& row) {
+uint32_t OwnOf(const PartRow& row) {
   return OwnStackOf(row.index(), row.of.owner->origin());
 }
 
-RelationValue MappingOf(const PageRow& row, uint32_t mapping) {
+RelationValue MappingOf(const PartRow& row, uint32_t mapping) {
   return mapping == 0 ? RelationValue()
                       : TextOrNot(row.index().MappingName(mapping));
 }
 
-constexpr ColumnOf<PageRow> kColumns[] = {
+constexpr ColumnOf<PartRow> kPartColumns[] = {
     {"address", kText, "address of the first page, 0x...",
-     [](const PageRow& row) {
+     [](const PartRow& row) {
        return row.of.address == 0 ? RelationValue()
                                   : AddressOf(row.of.address, row.made);
      }},
     {"pages", kInteger, "how many",
-     [](const PageRow& row) { return RelationValue(row.of.pages); }},
+     [](const PartRow& row) { return RelationValue(row.of.pages); }},
     {"bytes", kBytes,
      "bytes that these pages represent: all rows add up to RSS",
-     [](const PageRow& row) { return RelationValue(row.of.bytes); }},
+     [](const PartRow& row) { return RelationValue(row.of.bytes); }},
     {"weight", kInteger, "how many pages each recorded page represents",
-     [](const PageRow& row) { return IntegerOf(row.of.owner->weight); }},
+     [](const PartRow& row) { return IntegerOf(row.of.owner->weight); }},
     {"before_tracing", kInteger, "1: resident before tracing began",
-     [](const PageRow& row) {
+     [](const PartRow& row) {
        return IntegerOf(row.of.owner->before_tracing());
      }},
     {"inferred", kInteger,
      "1: the stack is the nearest one of the thread, not that of the page "
      "fault",
-     [](const PageRow& row) { return IntegerOf(row.of.owner->inferred); }},
+     [](const PartRow& row) { return IntegerOf(row.of.owner->inferred); }},
     {"file", kText,
      "file of the innermost frame; empty where pages were scanned",
-     [](const PageRow& row) { return row.File(row.of.owner->stack); }},
+     [](const PartRow& row) { return row.File(row.of.owner->stack); }},
     {"line", kInteger, "line of the innermost frame",
-     [](const PageRow& row) { return row.Line(row.of.owner->stack); }},
+     [](const PartRow& row) { return row.Line(row.of.owner->stack); }},
     {"function", kText, "function of the innermost frame",
-     [](const PageRow& row) { return row.Function(row.of.owner->stack); }},
+     [](const PartRow& row) { return row.Function(row.of.owner->stack); }},
     {"own_file", kText, "file of your line that added the pages",
-     [](const PageRow& row) { return row.File(OwnOf(row)); }},
+     [](const PartRow& row) { return row.File(OwnOf(row)); }},
     {"own_line", kInteger, "your line that added the pages",
-     [](const PageRow& row) { return row.Line(OwnOf(row)); }},
+     [](const PartRow& row) { return row.Line(OwnOf(row)); }},
     {"thread", kText, "name#id",
-     [](const PageRow& row) {
+     [](const PartRow& row) {
        const uint32_t thread = row.of.owner->thread;
        return thread == 0 ? RelationValue() : row.Thread(thread);
      }},
     {"stack", kInteger, "an id of stacks",
-     [](const PageRow& row) { return IntegerOrNot(row.of.owner->stack); }},
+     [](const PartRow& row) { return IntegerOrNot(row.of.owner->stack); }},
     {"mapping", kText, "what the pages are part of",
-     [](const PageRow& row) { return MappingOf(row, row.of.mapping); }},
+     [](const PartRow& row) { return MappingOf(row, row.of.mapping); }},
     {"module", kText, "the file whose instruction touched the pages",
-     [](const PageRow& row) {
+     [](const PartRow& row) {
        return MappingOf(row, row.of.owner->code_mapping);
      }}};
 
@@ -78,13 +78,13 @@ constexpr ColumnOf<PageRow> kColumns[] = {
 // tracing and no scan has listed yet, and what has no owner. The latter may be
 // negative. Adjacent pages are one row, however many they are. The model is
 // freed once it was read.
-class Pages final : public NumberedRelation<PageRow> {
+class Pages final : public NumberedRelation<PartRow> {
  public:
   explicit Pages(RelationRun* run)
       : NumberedRelation({"pages",
                           "adjacent pages of one owner that are resident at "
                           "--at; the last rows have no address, or no owner",
-                          kColumns}),
+                          kPartColumns}),
         run_(run) {}
   std::string Missing() override { return run_->Lacks(Recorded::kPages); }
   bool of_moment() const override { return true; }
@@ -96,7 +96,7 @@ class Pages final : public NumberedRelation<PageRow> {
     if (!read_->ok()) return *read_;
     return parts_.size();
   }
-  PageRow RowAt(uint64_t number, std::string* made) override {
+  PartRow RowAt(uint64_t number, std::string* made) override {
     return {parts_[number], *run_, made};
   }
   absl::Status Read();

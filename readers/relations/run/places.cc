@@ -17,7 +17,7 @@ RelationValue WholeBytes(double bytes) {
   return static_cast<int64_t>(std::llround(bytes));
 }
 
-constexpr ColumnOf<PlaceRow> kColumns[] = {
+constexpr ColumnOf<PlaceRow> kPlaceColumns[] = {
     {"moment", kText, "peak or end",
      [](const PlaceRow& row) {
        return RelationValue(row.is_end ? "end" : "peak");
@@ -57,7 +57,7 @@ class Places final : public NumberedRelation<PlaceRow> {
       : NumberedRelation({"places",
                           "a line, and the RSS that it holds at the peak and "
                           "at the end, as in the report",
-                          kColumns}),
+                          kPlaceColumns}),
         run_(run) {}
   uint64_t expected_rows() override { return 1000; }
   std::string Missing() override {

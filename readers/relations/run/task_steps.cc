@@ -24,7 +24,7 @@ RelationValue NameOf(TaskAction action) {
 }
 
 using StepRow = EventRow<TaskEvent>;
-constexpr ColumnOf<StepRow> kColumns[] = {
+constexpr ColumnOf<StepRow> kStepColumns[] = {
     {"clock_s", kSeconds, "when it ended, since the run began",
      [](const StepRow& row) { return SecondsOfNs(row.of.time_ns); }},
     {"lasted_s", kSeconds, "how long it took",
@@ -58,7 +58,7 @@ std::unique_ptr<Relation> TaskStepsRelation(const RelationRun* run) {
   return MakeEventRelation<StepCursor>(
       {"task_steps",
        "a step of a task, or a call in it that did not let others run",
-       kColumns},
+       kStepColumns},
       run, Recorded::kTasks);
 }
 

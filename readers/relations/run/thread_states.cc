@@ -50,7 +50,7 @@ RelationValue ReasonOf(const StateChange& change) {
 }
 
 using StateRow = EventRow<StateChange>;
-constexpr ColumnOf<StateRow> kColumns[] = {
+constexpr ColumnOf<StateRow> kStateChangeColumns[] = {
     {"clock_s", kSeconds, "since the run began",
      [](const StateRow& row) { return SecondsOfNs(row.of.event.time_ns); }},
     {"thread", kText, "name#id",
@@ -64,8 +64,8 @@ constexpr ColumnOf<StateRow> kColumns[] = {
 
 std::unique_ptr<Relation> ThreadStatesRelation(const RelationRun* run) {
   return MakeEventRelation<StateCursor>(
-      {"thread_states", "a change of what a thread does", kColumns}, run,
-      Recorded::kStates);
+      {"thread_states", "a change of what a thread does", kStateChangeColumns},
+      run, Recorded::kStates);
 }
 
 }  // namespace pymemrun

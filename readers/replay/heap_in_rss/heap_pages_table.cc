@@ -18,7 +18,7 @@ namespace {
 constexpr absl::string_view kSlack = "<allocator slack>";
 
 // What is charged to a place, in bytes of RSS.
-struct Amount {
+struct PageAmount {
   Place place;
   double bytes = 0;
   double heap_bytes = 0;  // part of bytes
@@ -26,7 +26,7 @@ struct Amount {
   bool has_heap = true;   // it can have blocks
 
   bool IsNothing() const { return SignedNumber(bytes) == 0; }
-  void Add(const Amount& other) {
+  void Add(const PageAmount& other) {
     bytes += other.bytes;
     heap_bytes += other.heap_bytes;
     variance += other.variance;
@@ -34,9 +34,9 @@ struct Amount {
 };
 
 // All that RSS consists of, except memory without an owner.
-struct Amounts {
-  std::vector<Amount> places;
-  Amount other_threads;
+struct PageAmounts {
+  std::vector<PageAmount> places;
+  PageAmount other_threads;
   double before_bytes = 0;   // tracing
   double tracing_bytes = 0;  // live blocks of tracing itself
   double slack_bytes = 0;
@@ -112,7 +112,7 @@ class ChargeErrors {
     errors_.Add(number, charge.page, charge.weight, charge.bytes);
     errors_.Add(kAll, charge.page, charge.weight, charge.bytes);
   }
-  void SetVariances(Amounts* amounts) const {
+  void SetVariances(PageAmounts* amounts) const {
     amounts->variance = errors_.VarianceOf(kAll);
     amounts->slack_variance = errors_.VarianceOf(kSlackNumber);
     for (size_t i = 0; i < amounts->places.size(); ++i) {
@@ -160,10 +160,10 @@ class AmountMaker {
     errors_.SetVariances(&amounts_);
     AddVariances(charges);
   }
-  Amounts Take() { return std::move(amounts_); }
+  PageAmounts Take() { return std::move(amounts_); }
 
  private:
-  Amount& At(size_t number) {
+  PageAmount& At(size_t number) {
     if (number == PlaceNumbers::kOther) return amounts_.other_threads;
     return RowOfPlace(number, numbers_.places(), &amounts_.places);
   }
@@ -187,7 +187,7 @@ class AmountMaker {
         amounts_.tracing_bytes += charges.by_source[i];
         continue;
       }
-      Amount& of = At(numbers_.OfSource(i));
+      PageAmount& of = At(numbers_.OfSource(i));
       of.bytes += charges.by_source[i];
       of.heap_bytes += charges.by_source[i];
     }
@@ -207,11 +207,11 @@ class AmountMaker {
   const HeapModel& heap_;
   PlaceNumbers numbers_;
   ChargeErrors errors_;
-  Amounts amounts_;  // its places without kBeforeTracing
+  PageAmounts amounts_;  // its places without kBeforeTracing
 };
 
-TableColumns<Amount> ColumnsOf(double rss_bytes, bool with_errors) {
-  TableColumns<Amount> columns;
+TableColumns<PageAmount> ColumnsOf(double rss_bytes, bool with_errors) {
+  TableColumns<PageAmount> columns;
   columns.AddBytes("resident_bytes", "resident",
                    [](const auto& of) { return SignedNumber(of.bytes); });
   columns.AddBytes("heap_bytes", "heap", [](const auto& of) {
@@ -231,16 +231,16 @@ TableColumns<Amount> ColumnsOf(double rss_bytes, bool with_errors) {
 // was measured.
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap, ThreadFilter* threads) {
-  Amounts amounts = AmountMaker(by, pages, heap, threads).Take();
-  const Amount others = KeepTop(
-      limit, [](const Amount& amount) { return amount.bytes; },
+  PageAmounts amounts = AmountMaker(by, pages, heap, threads).Take();
+  const PageAmount others = KeepTop(
+      limit, [](const PageAmount& amount) { return amount.bytes; },
       &amounts.places);
-  PlaceTableMaker<Amount> maker(
+  PlaceTableMaker<PageAmount> maker(
       by, ColumnsOf(static_cast<double>(pages.model().RssBytes()),
                     pages.model().sampled() || heap.sampled()));
   maker.AddPlaces(amounts.places);
   const auto without_heap = [](double bytes, double variance) {
-    return Amount{{}, bytes, 0, variance, /*has_heap=*/false};
+    return PageAmount{{}, bytes, 0, variance, /*has_heap=*/false};
   };
   maker.AddRest(kOtherPlaces, others);
   maker.AddRest(kOtherThreads, amounts.other_threads);

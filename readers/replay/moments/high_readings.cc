@@ -7,14 +7,14 @@ namespace pymemrun {
 namespace {
 
 // As in find_peak.cc: the usual difference between VmHWM and RSS.
-constexpr uint64_t kBlurBytes = 1 << 20;
+constexpr uint64_t kNearPeakBytes = 1 << 20;
 // How far back a late reading is sorted in.
 constexpr size_t kLast = 1024;
 
 }  // namespace
 
 bool HighReadings::IsNear(uint64_t bytes, uint64_t peak_bytes) {
-  return bytes + std::max(kBlurBytes, peak_bytes / 100) >= peak_bytes;
+  return bytes + std::max(kNearPeakBytes, peak_bytes / 100) >= peak_bytes;
 }
 
 void HighReadings::AddRss(uint64_t time_us, uint64_t bytes) {

@@ -21,15 +21,16 @@ struct StateColumn {
   const char* title;  // as in text
 };
 // By ThreadState.
-constexpr StateColumn kColumns[kThreadStates] = {{"running_gil", "with GIL"},
-                                                 {"running", "runs"},
-                                                 {"runnable", "wants CPU"},
-                                                 {"gil", "S(GIL)"},
-                                                 {"lock", "lock"},
-                                                 {"io", "I/O"},
-                                                 {"sleep", "sleep"},
-                                                 {"page_fault", "fault"},
-                                                 {"other", "other"}};
+constexpr StateColumn kStateColumns[kThreadStates] = {
+    {"running_gil", "with GIL"},
+    {"running", "runs"},
+    {"runnable", "wants CPU"},
+    {"gil", "S(GIL)"},
+    {"lock", "lock"},
+    {"io", "I/O"},
+    {"sleep", "sleep"},
+    {"page_fault", "fault"},
+    {"other", "other"}};
 
 // Whether it is known how long that thread was in that state.
 bool Knows(const StateReplay& replay, const ThreadStates& states,
@@ -51,12 +52,12 @@ bool Knows(const StateReplay& replay, const ThreadStates& states,
 
 const char* TitleOf(const StateColumn& column, const StateReplay& replay) {
   const bool is_gil =
-      &column == &kColumns[static_cast<size_t>(ThreadState::kGil)];
+      &column == &kStateColumns[static_cast<size_t>(ThreadState::kGil)];
   return is_gil && replay.HasLocksAlone() ? "S(Python)" : column.title;
 }
 
 // Less of the time is not worth a word.
-constexpr double kSmallShare = 0.005;
+constexpr double kShareWorthSaying = 0.005;
 constexpr size_t kOthersNamed = 4;
 
 std::string Percent(double share) {
@@ -141,8 +142,8 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
     return std::string(replay.index().LatestThreadLabel(of));
   });
   for (size_t i = 0; i < kThreadStates; ++i) {
-    columns.Add(std::string(kColumns[i].name) + "_share",
-                TitleOf(kColumns[i], replay), CellLook::kShare,
+    columns.Add(std::string(kStateColumns[i].name) + "_share",
+                TitleOf(kStateColumns[i], replay), CellLook::kShare,
                 [=, &replay](uint32_t of) {
                   const auto& times = states(of).times;
                   return Knows(replay, states(of), i)
@@ -158,8 +159,8 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
   columns.Add("voluntary", "by itself",
               [=](uint32_t of) { return states(of).voluntary; });
   for (size_t i = 0; i < kThreadStates; ++i) {
-    columns.Add(std::string(kColumns[i].name) + "_s",
-                std::string(TitleOf(kColumns[i], replay)) + " s",
+    columns.Add(std::string(kStateColumns[i].name) + "_s",
+                std::string(TitleOf(kStateColumns[i], replay)) + " s",
                 [=, &replay](uint32_t of) {
                   return Knows(replay, states(of), i)
                              ? SecondsCell(states(of).times.ns[i], format)
@@ -191,7 +192,7 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   }
   for (const auto& [state, words] : kWords) {
     const double part = share(ns[NumberOf(state)]);
-    if (part < kSmallShare) continue;
+    if (part < kShareWorthSaying) continue;
     const bool is_python = state == ThreadState::kGil && replay.HasLocksAlone();
     absl::StrAppend(&text, ", ",
                     is_python ? "waited for the interpreter " : words,

@@ -62,9 +62,11 @@ struct PeakOptions {
   }
   // The sentence of a report that shows no peak.
   std::string NoCall() const {
-    return absl::StrCat(
-        choice.view.chooses_places() ? "no selected call" : "no call",
-        " changed RSS by more than ", HumanBytes(rule.min_bytes));
+    const std::string changed =
+        absl::StrCat(" changed RSS by more than ", HumanBytes(rule.min_bytes));
+    return choice.view.chooses_places()
+               ? absl::StrCat(choice.view.LeavesNone(), "call that", changed)
+               : absl::StrCat("no call", changed);
   }
   void AddRule(CLI::App* app) {
     AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",

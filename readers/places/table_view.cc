@@ -215,11 +215,17 @@ std::string TableView::Problem(bool have_files, bool have_functions) const {
 }
 
 std::string TableView::LeavesNone() const {
-  std::vector<absl::string_view> given;
-  if (!files.empty()) given.push_back("--file");
-  if (!excluded.empty()) given.push_back("--exclude");
-  if (!functions.empty()) given.push_back("--function");
-  if (!tasks.empty()) given.push_back("--task");
+  std::vector<std::string> given;
+  const std::pair<const char*, const std::vector<std::string>*> options[] = {
+      {"--file", &files},
+      {"--exclude", &excluded},
+      {"--function", &functions},
+      {"--task", &tasks}};
+  for (const auto& [option, globs] : options) {
+    for (const std::string& glob : *globs) {
+      given.push_back(absl::StrCat(option, " '", TerminalText(glob), "'"));
+    }
+  }
   return absl::StrCat(absl::StrJoin(given, " and "),
                       given.size() == 1 ? " leaves" : " leave", " no ");
 }

@@ -47,7 +47,7 @@ struct TableView {
   bool Lists(absl::string_view file, absl::string_view function) const;
   // Why it cannot be used for places without files or functions; empty: it can.
   std::string Problem(bool have_files, bool have_functions) const;
-  // "--file leaves no ": for a table that became empty. REQUIRES:
+  // "--file 'etl.py' leaves no ": for a table that became empty. REQUIRES:
   // chooses_places().
   std::string LeavesNone() const;
   // Keeps at most `limit` places (0: all) of a table that has all. The others

@@ -214,8 +214,16 @@ TEST(TableViewTest, AColumnsNameComesBeforeATitle) {
 TEST(TableViewTest, AFilterThatLeavesNothingSaysWhereMoreIs) {
   const std::string run = HeapRun().Build();
   EXPECT_EQ(Of(run, "heap", {"--file", "nosuch"}).err,
-            "pymemreport: --file leaves no place; --by library-line lists "
-            "those of libraries, too\n");
+            "pymemreport: --file 'nosuch' leaves no place; --by library-line "
+            "lists those of libraries, too\n");
+}
+
+TEST(TableViewTest, EachPatternThatLeavesNothingIsNamed) {
+  TableView view;
+  view.files = {"a.py", "b\n"};
+  view.tasks = {"c"};
+  EXPECT_EQ(view.LeavesNone(),
+            "--file 'a.py' and --file 'b\\x0a' and --task 'c' leave no ");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "readers/options/option_values.h"
 #include "readers/places/place_table.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 
@@ -82,13 +83,25 @@ void AddFilesOfPlaces(CLI::App* app, TableView* view) {
   Need(app, {"--function"}, "--by line|library-line|function");
 }
 
+namespace {
+
+void SayLeavesNone(const TableView& view, absl::string_view of,
+                   const Console& console, OutputBuffer* output) {
+  const std::string& run = output->runs().name;
+  console.Say(absl::StrCat(TerminalText(run), run.empty() ? "" : ": ",
+                           view.LeavesNone(), of));
+}
+
+}  // namespace
+
 void SayNoPlaces(bool none, const TableView& view, std::optional<GroupBy> by,
-                 const Console& console) {
+                 const Console& console, OutputBuffer* output) {
   if (!none || !view.chooses_places()) return;
-  console.Say(absl::StrCat(
-      view.LeavesNone(), "place",
-      by == GroupBy::kLine ? "; --by library-line lists those of libraries, too"
-                           : ""));
+  SayLeavesNone(view,
+                by == GroupBy::kLine
+                    ? "place; --by library-line lists those of libraries, too"
+                    : "place",
+                console, output);
 }
 
 void AddTasks(CLI::App* app, TableView* view) {
@@ -116,6 +129,7 @@ void TableOptions::Print(absl::string_view heading, Table table,
 
 // Rows behind table->places, such as sums, are kept: only places are cut.
 std::optional<size_t> TableOptions::Choose(const Console& console,
+                                           OutputBuffer* output,
                                            Table* table) const {
   const bool any = table->places > 0;
   const absl::Status applied = view.Apply(0, /*folds=*/false, table);
@@ -124,7 +138,7 @@ std::optional<size_t> TableOptions::Choose(const Console& console,
     return std::nullopt;
   }
   const size_t all = table->places;
-  if (any && all == 0) console.Say(absl::StrCat(view.LeavesNone(), "row"));
+  if (any && all == 0) SayLeavesNone(view, "row", console, output);
   if (limit() != 0 && limit() < all) {
     const auto begin = table->rows.begin();
     table->rows.erase(begin + static_cast<ptrdiff_t>(limit()),
@@ -184,7 +198,7 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       console.Usage(applied.message());
       return kExitUsage;
     }
-    SayNoPlaces(table.places == 0, view, by, console);
+    SayNoPlaces(table.places == 0, view, by, console, output);
   }
   if (as_text()) {
     output->AppendLines(heading);

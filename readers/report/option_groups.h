@@ -60,8 +60,10 @@ struct TableOptions : FormatOptions {
   void Print(absl::string_view heading, Table table,
              OutputBuffer* output) const;
   // Leaves the rows that are asked for, in their order. Returns of how many
-  // these are the first; nothing: a usage error, which has been said.
-  std::optional<size_t> Choose(const Console& console, Table* table) const;
+  // these are the first; nothing: a usage error, which has been said. `output`
+  // knows which run the table is of, for the message that no row is left.
+  std::optional<size_t> Choose(const Console& console, OutputBuffer* output,
+                               Table* table) const;
 };
 
 // --file, --exclude and --function. `what` is chosen by them: places, series.
@@ -69,9 +71,10 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view);
 // The same of places, if --by groups them by what has files, or functions.
 // Behind AddGroupBy().
 void AddFilesOfPlaces(CLI::App* app, TableView* view);
-// Says that these options leave none of the places, if they leave `none`.
+// Says that these options leave none of the places, if they leave `none`. Names
+// the run where `output` has several.
 void SayNoPlaces(bool none, const TableView& view, std::optional<GroupBy> by,
-                 const Console& console);
+                 const Console& console, OutputBuffer* output);
 // --task, of places that are tasks.
 void AddTasks(CLI::App* app, TableView* view);
 

@@ -102,6 +102,16 @@ TEST(RangeOptionsTest, WhatBeginsBehindTheEndIsRefused) {
             Report({"heap", heap.path(), "--at", "1ms", "--to", "exit"}).out);
 }
 
+TEST(RefusedOptionsTest, WhatLeavesNothingIsSaidOfEachRun) {
+  const TempFile one(HeapRun().Build()), two(HeapRun().Build());
+  const std::string said = ": --file 'x.py' leaves no place\n";
+  EXPECT_EQ(
+      Report({"heap", one.path(), two.path(), "--by", "file", "--file", "x.py"})
+          .err,
+      "pymemreport: " + one.path() + said + "pymemreport: " + two.path() +
+          said);
+}
+
 TEST(RangeOptionsTest, TheirOwnFaultIsSaidOnceAndBeforeAnyFile) {
   for (const char* const report :
        {"timeline", "top", "calls", "gil", "tasks", "states"}) {

@@ -139,9 +139,9 @@ class TerminalTest(support.ProgramTest):
     def test_a_filter_that_leaves_nothing_says_so(self):
         run = self.run_script("kept = [bytes(100) for _ in range(100_000)]")
         for options, said in (
-                ((), "--file leaves no place; --by library-line lists "
+                ((), "--file '*.rs' leaves no place; --by library-line lists "
                      "those of libraries, too"),
-                (("--by", "file"), "--file leaves no place")):
+                (("--by", "file"), "--file '*.rs' leaves no place")):
             done = subprocess.run([support.PYMEMREPORT, "heap", run.path,
                                    "--file", "*.rs", *options],
                                   capture_output=True, text=True)

@@ -221,7 +221,7 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   const std::vector<EndedCall> peaks = replay.Peaks();
   Table table =
       PeakTable(peaks, range, replay, peaks_.prefix, table_.as_text());
-  const auto all = table_.Choose(run->console(), &table);
+  const auto all = table_.Choose(run->console(), output, &table);
   if (!all.has_value()) {
     run->Fail(kExitUsage);
     return;
@@ -257,12 +257,12 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
   }
   attribution_.SayWhatCounts(replay, *run->file(), run->console());
   Table table = replay.ToTable(*by_, table_.as_text());
-  const auto all = table_.Choose(run->console(), &table);
+  const auto all = table_.Choose(run->console(), output, &table);
   if (!all.has_value()) {
     run->Fail(kExitUsage);
     return;
   }
-  SayNoPlaces(*all == 0, peaks_.choice.view, by_, run->console());
+  SayNoPlaces(*all == 0, peaks_.choice.view, by_, run->console(), output);
   PrintTable(table, table_.format(), output);
   if (table_.as_text()) {
     output->AppendLines(table_.NotShown(*all, "place", "places"));

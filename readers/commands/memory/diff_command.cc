@@ -136,7 +136,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
     }
     SayNoPlaces(
         !sides[0]->HasAny(table_.view) && !sides[1]->HasAny(table_.view),
-        table_.view, side_.by, console);
+        table_.view, side_.by, console, output);
   }
   // A breach counts for more than a limit that cannot be judged.
   const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);

@@ -54,11 +54,11 @@ TEST_F(DiffPlacesTest, ThatNoPlaceIsListedIsSaid) {
   for (const char* const option : {"--file", "--function"}) {
     EXPECT_EQ(Diff({option, "other.py", "--csv"}).err,
               std::string("pymemreport: ") + option +
-                  " leaves no place; --by library-line lists those of "
-                  "libraries, too\n");
+                  " 'other.py' leaves no place; --by library-line lists those "
+                  "of libraries, too\n");
   }
   EXPECT_EQ(Diff({"--exclude", "*", "--by", "file"}).err,
-            "pymemreport: --exclude leaves no place\n");
+            "pymemreport: --exclude '*' leaves no place\n");
   EXPECT_EQ(Diff({"--file", "job.py"}).err, "");
 }
 

@@ -73,7 +73,7 @@ int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
     console.Usage(absl::StrCat("--pid: no process has number ", files_.pid));
     return kExitUsage;
   }
-  if (!table_.Choose(console, &table).has_value()) return kExitUsage;
+  if (!table_.Choose(console, output, &table).has_value()) return kExitUsage;
   if (as_text) output->AppendLines(ProcessHeading(family, peak));
   PrintTable(table, table_.format(), output);
   if (!as_text) return code;

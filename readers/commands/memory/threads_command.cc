@@ -86,7 +86,7 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadFilter keep(thread_, &replay.index());
   if (!run.HasThread(&keep)) return run.code();
   Table table = ThreadTable(facts, &keep, table_.made_limit());
-  const auto all = table_.Choose(console, &table);
+  const auto all = table_.Choose(console, output, &table);
   if (!all.has_value()) return kExitUsage;
   table_.Print(ThreadHeading(facts), std::move(table), output);
   if (table_.as_text()) {

@@ -55,7 +55,8 @@ class UnsharedCommand final : public ReportCommand {
     std::unique_ptr<CopyLedger> ledger;
   };
   std::vector<OneFile> ReadAll(const Console& console, int* code) const;
-  bool Choose(const Console& console, Table* places) const;
+  bool Choose(const Console& console, OutputBuffer* output,
+              Table* places) const;
 
   GroupBy by_ = GroupBy::kLine;
   TableOptions table_;
@@ -166,10 +167,11 @@ std::vector<UnsharedPages> KnownOf(const Files& files, GroupBy by,
 
 // Those that are left out are no row, those beyond the limit are one. False: a
 // usage error, which has been said.
-bool UnsharedCommand::Choose(const Console& console, Table* places) const {
+bool UnsharedCommand::Choose(const Console& console, OutputBuffer* output,
+                             Table* places) const {
   TableOptions all = table_;
   all.given_limit = 0;
-  if (!all.Choose(console, places).has_value()) return false;
+  if (!all.Choose(console, output, places).has_value()) return false;
   FoldUnshared(table_.limit(), places);
   return true;
 }
@@ -197,7 +199,7 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   const bool as_text = table_.as_text();
   Table places =
       UnsharedPlaces(processes, table_.made_limit(), table_.format());
-  if (table_.view.any() && !Choose(console, &places)) return kExitUsage;
+  if (table_.view.any() && !Choose(console, output, &places)) return kExitUsage;
   if (as_text) {
     output->AppendLines(UnsharedHeading(processes));
     PrintTable(UnsharedProcesses(processes, table_.limit()), table_.format(),

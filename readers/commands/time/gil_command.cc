@@ -359,7 +359,7 @@ void GilCommand::PrintTimes(RunReading* run, OutputBuffer* output) const {
   }
   // All rows: Choose() sorts by any column before it cuts.
   Table table = GilTable(rows, replay, &keep, 0, table_.format());
-  const auto all = table_.Choose(run->console(), &table);
+  const auto all = table_.Choose(run->console(), output, &table);
   if (!all.has_value()) {
     run->Fail(kExitUsage);
   } else if (!table_.as_text()) {

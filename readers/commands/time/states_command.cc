@@ -55,7 +55,7 @@ int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadFilter keep(thread_, &replay.index());
   if (!run.Read(&replay) || !run.HasThread(&keep)) return run.code();
   Table table = StateTable(replay, &keep, /*limit=*/0, table_.format());
-  const auto all = table_.Choose(console, &table);
+  const auto all = table_.Choose(console, output, &table);
   if (!all.has_value()) return kExitUsage;
   table_.Print(
       absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"),

@@ -176,7 +176,7 @@ int TasksCommand::PrintText(const TaskReplay& replay, const TaskRowList& rows,
   Table table =
       TaskTable(replay, rows.Some(0, limit == 0 ? rows.kept() : limit), by_,
                 columns, table_.format());
-  const auto all = table_.Choose(console, &table);
+  const auto all = table_.Choose(console, output, &table);
   if (!all.has_value()) return kExitUsage;
   output->AppendLines(absl::StrCat(sentences, "\n"));
   DropEmptyColumns(&table);
@@ -200,7 +200,7 @@ int TasksCommand::PrintRows(const TaskReplay& replay, const TaskRowList& rows,
   };
   if (table_.view.any()) {
     Table table = some(0, rows.kept());
-    if (!table_.Choose(console, &table).has_value()) return kExitUsage;
+    if (!table_.Choose(console, output, &table).has_value()) return kExitUsage;
     PrintTable(table, table_.format(), output);
     return kExitOk;
   }

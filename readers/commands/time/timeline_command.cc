@@ -329,7 +329,7 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   if (is_drawn && !lanes_ && options_.of != Of::kCounters) {
     Print(drawing, output);
     SayNoPlaces(drawing.curves.chosen.empty() && options_.of != Of::kThreads,
-                options_.view(), options_.by, console);
+                options_.view(), options_.by, console, output);
   }
   return run.code();
 }

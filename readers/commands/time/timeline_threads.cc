@@ -377,7 +377,8 @@ bool ThreadReader::Read(Drawing* drawing) {
     if (!FindCalls()) return run_.Fail(kExitFailed);
     if (peaks_.empty() && options_.view().chooses_places()) {
       run_.Say(knows_calls_ ? options_.peaks.NoCall()
-                            : "has no calls to select from");
+                            : absl::StrCat(options_.view().LeavesNone(),
+                                           "call: the run has none"));
     }
     if (!knows_calls_) FindHighest();
     Draw(drawing);

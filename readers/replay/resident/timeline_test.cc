@@ -104,7 +104,8 @@ TEST(TimelineTest, APartOfARunHasItsOwnPeak) {
   EXPECT_THAT(TimelineOf(run, {"--from", "0.9"}).err,
               HasSubstr("the run ended before --from"));
   EXPECT_THAT(TimelineOf(run, {"--file", "other.py"}).err,
-              HasSubstr(": --file leaves no place; --by library-line "));
+              HasSubstr(": --file 'other.py' leaves no place; --by "
+                        "library-line "));
   EXPECT_THAT(TimelineOf(run, {"--from", "0.2", "--to", "0.1"}).err,
               HasSubstr("--to: expected a moment after --from, found '"));
   EXPECT_EQ(TimelineOf(run, {"--from", "0.2", "--by", "heap"}).code, 2);

@@ -360,7 +360,7 @@ TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
   EXPECT_THAT(TaskReport(run, {"--task", "read*"}).out,
               testing::StartsWith("All tasks: 2 tasks "));
   EXPECT_THAT(TaskReport(run, {"--task", "nobody"}).err,
-              HasSubstr("--task leaves no row"));
+              HasSubstr("--task 'nobody' leaves no row"));
   const Printed wrong = TaskReport(run, {"--sort", "weight"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err,

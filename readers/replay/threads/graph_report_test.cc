@@ -262,9 +262,11 @@ TEST(GraphReportTest, BoundsOutsideTheRunAreRefused) {
 TEST(GraphReportTest, ThatNoCallIsChosenIsSaid) {
   CallRun run;
   EXPECT_THAT(Busy(&run).Report({"graph", "--file", "other.py"}).err,
-              HasSubstr(": no selected call changed RSS by more than "));
-  EXPECT_THAT(Graph(PageEventsRun().Build(), {"--file", "job.py"}).err,
-              HasSubstr(": has no calls to select from\n"));
+              HasSubstr(": --file 'other.py' leaves no call that changed RSS "
+                        "by more than "));
+  EXPECT_THAT(
+      Graph(PageEventsRun().Build(), {"--file", "job.py"}).err,
+      HasSubstr(": --file 'job.py' leaves no call: the run has none\n"));
 }
 
 TEST(GraphReportTest, ItIsATimelineByItsOldName) {

@@ -155,9 +155,9 @@ absl::Status NoColumn(const TableView& view, const Table& table) {
       names.push_back(name);
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--sort: expected ", absl::StrJoin(names, ", "),
-      ", or one with :asc or :desc, found '", TerminalText(view.sort), "'"));
+  const absl::Status unknown = SortOrder::Unknown(names, view.sort);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--sort: ", unknown.message()));
 }
 
 // Sorts the first `count` rows. By default names ascend, and figures descend.
@@ -168,7 +168,10 @@ absl::Status SortRows(const TableView& view, size_t count, Table* table) {
     if (other == order.column) name = column;
   }
   const auto found = ColumnOf(*table, name);
-  if (!found.has_value()) return NoColumn(view, *table);
+  if (!found.has_value() ||
+      (view.drops_empty && !table->rows.empty() && IsEmpty(*table, *found))) {
+    return NoColumn(view, *table);
+  }
   const size_t by = *found;
   const auto begin = table->rows.begin(), end = begin + count;
   const bool is_name =
@@ -195,6 +198,13 @@ SortOrder SortOrder::Of(absl::string_view sort) {
     }
   }
   return {sort, std::nullopt};
+}
+
+absl::Status SortOrder::Unknown(const std::vector<absl::string_view>& names,
+                                absl::string_view found) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected ", absl::StrJoin(names, ", "),
+      ", or one with :asc or :desc, found '", TerminalText(found), "'"));
 }
 
 bool TableView::Lists(absl::string_view file,

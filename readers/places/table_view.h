@@ -18,6 +18,9 @@ namespace pymemrun {
 // The value of --sort: "live", "live:asc", "file:desc".
 struct SortOrder {
   static SortOrder Of(absl::string_view sort);
+  // Says that a table with these columns lacks the one that was `found`.
+  static absl::Status Unknown(const std::vector<absl::string_view>& names,
+                              absl::string_view found);
 
   absl::string_view column;
   std::optional<bool> rises;  // none: as usual for the column's values
@@ -37,6 +40,9 @@ struct TableView {
   // Shell patterns of tasks, with their functions or without. REQUIRES: empty
   // unless places are tasks.
   std::vector<std::string> tasks;
+  // Whether a column without any value is left out when the table is printed:
+  // nothing is sorted by it.
+  bool drops_empty = false;
 
   bool any() const { return !sort.empty() || chooses_places(); }
   bool chooses_files() const { return !files.empty() || !excluded.empty(); }

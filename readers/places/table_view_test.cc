@@ -226,5 +226,19 @@ TEST(TableViewTest, EachPatternThatLeavesNothingIsNamed) {
             "--file 'a.py' and --file 'b\\x0a' and --task 'c' leave no ");
 }
 
+TEST(TableViewTest, AColumnThatIsNotPrintedIsRefused) {
+  Table table;
+  table.headings = {{"waits", ""}, {"runs", ""}};
+  table.rows = {{uint64_t{1}, Cell()}, {uint64_t{2}, Cell()}};
+  table.places = 2;
+  TableView view;
+  view.sort = "runs:desc";
+  EXPECT_TRUE(view.Apply(0, /*folds=*/false, &table).ok());
+  view.drops_empty = true;
+  EXPECT_EQ(view.Apply(0, /*folds=*/false, &table).message(),
+            "--sort: expected waits, or one with :asc or :desc, found "
+            "'runs:desc'");
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -132,7 +132,9 @@ std::optional<size_t> TableOptions::Choose(const Console& console,
                                            OutputBuffer* output,
                                            Table* table) const {
   const bool any = table->places > 0;
-  const absl::Status applied = view.Apply(0, /*folds=*/false, table);
+  TableView shown = view;
+  shown.drops_empty = as_text();
+  const absl::Status applied = shown.Apply(0, /*folds=*/false, table);
   if (!applied.ok()) {
     console.Usage(applied.message());
     return std::nullopt;

@@ -1,7 +1,6 @@
 #include "readers/across_runs/diff/diff_text.h"
 
 #include <cmath>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -95,7 +94,7 @@ class DiffPrinter {
   // Tries the view on an empty table: a wrong column is found before any
   // output.
   absl::Status CanShow() const {
-    Table none = PlaceColumns(Holding::kHeap).Make({});
+    Table none = PlaceColumns().Make({});
     return options_.view.Apply(0, /*folds=*/false, &none);
   }
   void Print() {
@@ -228,13 +227,8 @@ class DiffPrinter {
   }
 
   // For machines, also the place in the run before.
-  TableColumns<DiffRow> PlaceColumns(Holding holding) const {
+  TableColumns<DiffRow> PlaceColumns() const {
     TableColumns<DiffRow> columns;
-    if (!as_text()) {
-      columns.Add("measure", [holding](const DiffRow&) {
-        return std::string(HoldingName(holding));
-      });
-    }
     const std::vector<Table::Heading> names = PlaceHeadings(options_.by);
     const auto add = [&](size_t i, std::string name, Place MatchedPlace::*of) {
       columns.Add(std::move(name), names[i].title, names[i].look,
@@ -260,7 +254,7 @@ class DiffPrinter {
   }
   // REQUIRES: CanShow().
   Table PlacesOf(Holding holding) {
-    Table table = PlaceColumns(holding).Make(RowsOf(holding));
+    Table table = PlaceColumns().Make(RowsOf(holding));
     options_.view.Apply(0, /*folds=*/false, &table).IgnoreError();
     return table;
   }
@@ -271,13 +265,18 @@ class DiffPrinter {
     table->rows.resize(options_.limit);
     return all - options_.limit;
   }
+  // The tables of all measures, one below the other. Each is sorted for itself,
+  // as in text: what is measured differs.
   Table AllPlaces() {
-    Table all = PlaceColumns(Holding::kHeap).Make({});
+    Table all = PlaceColumns().Make({});
+    all.headings.insert(all.headings.begin(), {"measure", ""});
     for (const Holding holding : Comparable(before_, after_)) {
       Table table = PlacesOf(holding);
       Cut(&table);
-      std::move(table.rows.begin(), table.rows.end(),
-                std::back_inserter(all.rows));
+      for (std::vector<Cell>& row : table.rows) {
+        row.insert(row.begin(), std::string(HoldingName(holding)));
+        all.rows.push_back(std::move(row));
+      }
     }
     return all;
   }

@@ -43,6 +43,20 @@ TEST_F(DiffPlacesTest, TheyAreSortedAsAsked) {
               ElementsAre("12"));
 }
 
+// In CSV it only says which table the row is of.
+TEST_F(DiffPlacesTest, TheMeasureOfATableSortsNothing) {
+  const Printed text = Diff({"--sort", "measure"});
+  const Printed csv = Diff({"--sort", "measure", "--csv"});
+  for (const Printed& refused : {text, csv}) {
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("--sort: expected file, line, function, "
+                                       "change, "));
+  }
+  EXPECT_THAT(CsvLines(Diff({"--csv"}))[0],
+              testing::StartsWith("measure,file,line,function,change_bytes,"));
+}
+
 TEST_F(DiffPlacesTest, OthersAreLeftOut) {
   EXPECT_THAT(Lines({"--file", "job.py"}), ElementsAre("11", "12"));
   EXPECT_THAT(Lines({"--file", "other.py"}), ElementsAre());

@@ -71,8 +71,19 @@ TEST_F(DumpFilesTest, ListSortsInBothOrders) {
   const Printed wrong = Run({"list", "--sort", "age:asc"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err,
-              testing::HasSubstr("--sort: expected retained, size or "
-                                 "length, found 'age'"));
+              testing::HasSubstr(
+                  "--sort: expected retained, size, length, or one with :asc "
+                  "or :desc, found 'age:asc'"));
+}
+
+TEST_F(DumpFilesTest, ObjectsWithoutALengthComeLastInBothOrders) {
+  builder_.Refer(list_, builder_.Add("app.Item", 48), EDGE_INDEX);
+  for (const char* const sort : {"length", "length:asc"}) {
+    const auto rows =
+        nlohmann::json::parse(Run({"list", "--json", "--sort", sort}).out);
+    EXPECT_FALSE(rows.front()["length"].is_null()) << sort;
+    EXPECT_TRUE(rows.back()["length"].is_null()) << sort;
+  }
 }
 
 // Rows come in parts; what is printed is one table.

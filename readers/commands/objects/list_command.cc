@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,12 +26,15 @@ class ListCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     AddWhere(app);
-    const auto parse = [this](absl::string_view text) {
+    const auto parse = [this](absl::string_view text) -> absl::StatusOr<Order> {
       const SortOrder order = SortOrder::Of(text);
       rises_ = order.rises.value_or(false);
-      return ParseChoice<Order>(order.column, {{"retained", Order::kRetained},
-                                               {"size", Order::kSize},
-                                               {"length", Order::kLength}});
+      const auto column =
+          ParseChoice<Order>(order.column, {{"retained", Order::kRetained},
+                                            {"size", Order::kSize},
+                                            {"length", Order::kLength}});
+      if (column.ok()) return column;
+      return SortOrder::Unknown({"retained", "size", "length"}, text);
     };
     AddParsed(app, "--sort", &order_, parse, "COLUMN",
               absl::StrCat("Sort by retained (the default; bytes), size or "
@@ -55,10 +59,10 @@ class ListCommand final : public ObjectsCommand {
     }
     const uint64_t count = found.size();
     // Called for each comparison: sizes and lengths are looked up, not copied.
-    const auto value = [&](NodeId node) {
+    const auto value = [&](NodeId node) -> std::optional<uint64_t> {
       return order_ == Order::kRetained ? analysis->retained(node)
              : order_ == Order::kSize   ? graph.size_bytes(node)
-                                      : graph.details(node).length.value_or(0);
+                                        : graph.details(node).length;
     };
     const size_t listed =
         limit() == 0 ? found.size() : std::min<size_t>(found.size(), limit());
@@ -66,8 +70,13 @@ class ListCommand final : public ObjectsCommand {
     // keep the order of the dump.
     std::partial_sort(found.begin(), found.begin() + listed, found.end(),
                       [&](NodeId a, NodeId b) {
-                        const uint64_t x = value(a), y = value(b);
-                        return x != y ? (x < y) == rises_ : a < b;
+                        const auto x = value(a), y = value(b);
+                        if (x == y) return a < b;
+                        // Objects without a length come last either way.
+                        if (!x.has_value() || !y.has_value()) {
+                          return x.has_value();
+                        }
+                        return (*x < *y) == rises_;
                       });
     found.resize(listed);
     if (!table_.as_text()) {

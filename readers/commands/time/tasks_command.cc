@@ -224,6 +224,11 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   if (by_ == TaskRows::kCoroutines) steps.TellFunctions();
   ThreadFilter keep(thread_, &file->threads());
   if (!run.Read(&steps) || !run.HasThread(&keep)) return run.code();
+  // Text has no such column then.
+  if (order_ == TaskOrder::kHeap && table_.as_text() &&
+      !file->Has(Recorded::kHeap)) {
+    return run.code();
+  }
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.

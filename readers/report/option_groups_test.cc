@@ -96,7 +96,9 @@ TEST(RangeOptionsTest, WhatBeginsBehindTheEndIsRefused) {
     words.insert(words.end(), {"--to", "1000"});
     EXPECT_EQ(Report(words).code, 0);
     words.insert(words.end() - 2, {"--from", "999"});
-    EXPECT_THAT(Refusal(words), HasSubstr(": the run ended before --from\n"));
+    EXPECT_THAT(Refusal(words),
+                HasSubstr(": --from: 999.000 s is not before the run's "
+                          "end, 0."));
   }
   EXPECT_EQ(Report({"heap", heap.path(), "--at", "1ms", "--to", "1000"}).out,
             Report({"heap", heap.path(), "--at", "1ms", "--to", "exit"}).out);

@@ -1,16 +1,31 @@
 #include "readers/report/run_reading.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "readers/replay/moments/moment.h"
 #include "readers/replay/resident/find_peak.h"
 #include "readers/report/option_groups.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 
 std::string NotInRange(absl::string_view what, uint64_t first_us,
-                       uint64_t last_us) {
-  return absl::StrCat("the range has no ", what, "; the run has them from ",
-                      HumanSeconds(first_us), " to ", HumanSeconds(last_us));
+                       uint64_t last_us, absl::string_view had) {
+  return absl::StrCat("the range has no ", what, "; the run has ", had,
+                      " from ", HumanSeconds(first_us), " to ",
+                      HumanSeconds(last_us));
+}
+
+void SayNotInRange(absl::string_view what, absl::string_view thread,
+                   RereadFile* file, const Console& console) {
+  const auto [first_us, last_us] =
+      EventTimesOf(file).value_or(std::pair(uint64_t{0}, LastMomentOf(file)));
+  const std::string of =
+      absl::StrCat(what, thread.empty() ? "" : " of ", TerminalText(thread));
+  console.Say(absl::StrCat(file->shown_name(), ": ",
+                           NotInRange(of, first_us, last_us, "events")));
 }
 
 bool RunReading::Fail(int code) {

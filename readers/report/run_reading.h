@@ -18,9 +18,14 @@
 
 namespace pymemrun {
 
-// What a part of the run lacks, where the run has it: from when to when.
+// What a part of the run lacks, where the run has it, or `had`: from when to
+// when.
 std::string NotInRange(absl::string_view what, uint64_t first_us,
-                       uint64_t last_us);
+                       uint64_t last_us, absl::string_view had = "them");
+// Says that the range has none of it, of the threads that are wanted (empty:
+// all), and from when to when the run has events. REQUIRES: the file was read.
+void SayNotInRange(absl::string_view what, absl::string_view thread,
+                   RereadFile* file, const Console& console);
 
 // Each step returns false where the report ends: why has been said, and code()
 // is what the program is to exit with. Steps after it fail, too. Not thread

@@ -229,8 +229,13 @@ void CallsCommand::PrintPeaks(RunReading* run, OutputBuffer* output) const {
   if (*all > 0) {
     attribution_.SayWhatCounts(replay, *run->file(), run->console());
   }
-  if (*all == 0 && (table_.as_text() || peaks_.choice.view.chooses_places())) {
-    run->Say(absl::StrCat(peaks_.NoCall(), peaks.empty() ? "" : " then"));
+  if (*all == 0 && !peaks.empty()) {
+    run->Say(NotInRange(absl::StrCat("calls that changed RSS by more than ",
+                                     HumanBytes(peaks_.rule.min_bytes)),
+                        peaks.front().time_us, peaks.back().time_us));
+  } else if (*all == 0 &&
+             (table_.as_text() || peaks_.choice.view.chooses_places())) {
+    run->Say(peaks_.NoCall());
   }
   if (!table_.as_text()) return PrintTable(table, table_.format(), output);
   for (const std::vector<Cell>& row : table.rows) {
@@ -261,6 +266,10 @@ void CallsCommand::PrintFunctions(RunReading* run, OutputBuffer* output) const {
   if (!all.has_value()) {
     run->Fail(kExitUsage);
     return;
+  }
+  if (*all == 0 && range_.any() && !peaks_.choice.view.chooses_places()) {
+    SayNotInRange("calls", peaks_.choice.thread, run->file(), run->console());
+    if (table_.as_text()) return;
   }
   SayNoPlaces(*all == 0, peaks_.choice.view, by_, run->console(), output);
   PrintTable(table, table_.format(), output);

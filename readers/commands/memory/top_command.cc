@@ -191,9 +191,16 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     any |= Add(input, console, &code, &profile, &cost);
   }
   if (!any) return code;
-  const int printed = table_.PrintPlaces(
-      Meaning(is_caused), TopTable(profile, table_.made_limit(), cost), by_,
-      /*folds=*/false, console, output);
+  Table table = TopTable(profile, table_.made_limit(), cost);
+  if (range_.any() && table.rows.empty()) {
+    for (const Input& input : inputs) {
+      SayNotInRange("growth", table_.thread, input.file.get(), console);
+    }
+    if (table_.as_text()) return code;
+  }
+  const int printed =
+      table_.PrintPlaces(Meaning(is_caused), std::move(table), by_,
+                         /*folds=*/false, console, output);
   if (printed == kExitOk && table_.as_text() && !table_.view.chooses_places()) {
     output->AppendLines(table_.NotShown(profile.places(), "place", "places"));
   }

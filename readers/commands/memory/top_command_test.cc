@@ -52,6 +52,16 @@ TEST_F(TopOfATimeTest, WhatNoRowHasIsOfThatTimeToo) {
   }
 }
 
+TEST_F(TopOfATimeTest, ARangeWithoutGrowthIsSaid) {
+  const Printed text =
+      Report({"top", file_.path(), "--from", "0.00021", "--to", "0.00025"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, "");
+  EXPECT_THAT(text.err, HasSubstr(": the range has no growth; the run has "
+                                  "events from 0.000 s to 0.000 s\n"));
+  EXPECT_EQ(Top({"--from", "0.00021", "--to", "0.00025"}).size(), 0u);
+}
+
 TEST_F(TopOfATimeTest, AMarkIsATime) {
   const Printed none = Report({"top", file_.path(), "--from", "nothing"});
   EXPECT_EQ(none.code, 2);

@@ -90,13 +90,19 @@ class GilCommand final : public ReportCommand {
   }
   void PrintAll(Table threads, const GilReplay& replay, ThreadFilter* keep,
                 OutputBuffer* output) const;
-  // Reads what --from, --to and --thread choose. False: why has been said.
+  // Reads what --from, --to and --thread choose. False: that is all, and why
+  // has been said.
   template <typename Replay>
   bool Read(RunReading* run, Replay* replay, TimeRange* range,
             ThreadFilter* keep) const {
     if (!run->Find(range_, range)) return false;
     replay->SetRange(*range);
-    return run->Read(replay) && run->HasThread(keep);
+    if (!run->Read(replay) || !run->HasThread(keep)) return false;
+    if (!range_.any() || !HasNoGilTimes(*replay, keep)) return true;
+    SayNotInRange(replay->HasLocksAlone() ? "waits for the interpreter's locks"
+                                          : "GIL times",
+                  thread_, run->file(), run->console());
+    return !table_.as_text() || svg() || sleeps_;
   }
   void PrintTimes(RunReading* run, OutputBuffer* output) const;
   void PrintStacks(RunReading* run, OutputBuffer* output) const;
@@ -227,7 +233,9 @@ void GilCommand::PrintAll(Table threads, const GilReplay& replay,
   output->AppendLines(absl::StrCat(narrowed ? "All threads: " : "",
                                    GilSentence(replay, &all), GilNotes(replay),
                                    "\n"));
-  PrintRows(std::move(threads), TableFormat::kText, output);
+  if (!threads.rows.empty()) {
+    PrintRows(std::move(threads), TableFormat::kText, output);
+  }
   output->AppendLines(
       table_.NotShown(GilThreadsOf(replay, keep).size(), "thread", "threads"));
   if (replay.gils() > 1) {

@@ -54,6 +54,10 @@ int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   replay.SetRange(range);
   ThreadFilter keep(thread_, &replay.index());
   if (!run.Read(&replay) || !run.HasThread(&keep)) return run.code();
+  if (range_.any() && StateThreadsOf(replay, &keep).empty()) {
+    SayNotInRange("states of threads", thread_, run.file(), console);
+    if (table_.as_text()) return run.code();
+  }
   Table table = StateTable(replay, &keep, /*limit=*/0, table_.format());
   const auto all = table_.Choose(console, output, &table);
   if (!all.has_value()) return kExitUsage;

@@ -247,6 +247,10 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   if (!run.Read(&replay)) return run.code();
   rows->Finish();
   rows->ReadNames(file, &replay);
+  if (range_.any() && rows->count() == 0) {
+    SayNotInRange("steps of tasks", thread_, file, console);
+    if (table_.as_text()) return run.code();
+  }
   const int code =
       table_.as_text()
           ? PrintText(replay, *rows, moment, console, output)

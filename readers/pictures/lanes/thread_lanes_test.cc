@@ -168,7 +168,8 @@ TEST(TimelineThreadsTest, OfAPartAndOfSomeThreads) {
   EXPECT_THAT(part.out, Not(HasSubstr(">0</text>")));
   const Printed late = run.Report({"timeline", "--threads", "--from", "99"});
   EXPECT_EQ(late.code, 2);
-  EXPECT_THAT(late.err, HasSubstr("the run ended before --from"));
+  EXPECT_THAT(late.err, HasSubstr("--from: 99.000 s is not before the run's "
+                                  "end, "));
   const Printed none = run.Report({"timeline", "--threads", "--thread", "x"});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("found 'x'"));

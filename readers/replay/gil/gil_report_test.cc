@@ -84,8 +84,20 @@ TEST(GilReportTest, ThePartOfTheTimeIsNoRun) {
   for (const char* const to : {"10ms", "20ms"}) {
     const Printed empty = GilReport(begins_late, {"--to", to});
     EXPECT_EQ(empty.code, 0) << empty.err;
-    EXPECT_THAT(empty.out, HasSubstr("No thread took the GIL in the range.\n"));
-    EXPECT_THAT(empty.out, Not(HasSubstr("%")));
+    EXPECT_EQ(empty.out, "");
+    const std::string said =
+        ": the range has no GIL times; the run has events from 0.020 s to "
+        "0.060 s\n";
+    EXPECT_THAT(empty.err, HasSubstr(said));
+    EXPECT_THAT(GilReport(begins_late, {"--off", "--to", to}).err,
+                HasSubstr(said));
+  }
+  const Printed csv = GilReport(begins_late, {"--to", "10ms", "--csv"});
+  EXPECT_EQ(CsvLines(csv).size(), 1u);
+  EXPECT_NE(csv.err, "");
+  for (const char* const thread : {"Main*", ""}) {
+    EXPECT_THAT(GilReport(begins_late, {"--thread", thread}).out,
+                Not(HasSubstr("None.")));
   }
 }
 

@@ -260,6 +260,10 @@ std::string HolderText(const GilReplay& replay, const GilWait& wait) {
 
 }  // namespace
 
+bool HasNoGilTimes(const GilReplay& replay, ThreadFilter* keep) {
+  return IsEmpty(GilSumsOf(replay, keep).all, replay);
+}
+
 // One of four answers: locks instead of a GIL, a single thread, no thread held
 // up, or the threads that are.
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {

@@ -9,6 +9,8 @@
 
 namespace pymemrun {
 
+// Whether these threads neither held the GIL nor waited in what was read.
+bool HasNoGilTimes(const GilReplay& replay, ThreadFilter* keep);
 // The answer: how many threads wait, for how long, and for what. Lines, each
 // ended. The replay has finished.
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep);

@@ -57,7 +57,8 @@ TEST(HeapHistoryTest, ARangeOfTheRun) {
             "0.005000,2120,1000,1120,0,400\r\n");
   const Printed late = History(file.path(), {"--from", "5"});
   EXPECT_EQ(late.code, 2);
-  EXPECT_THAT(late.err, HasSubstr(": the run ended before --from\n"));
+  EXPECT_THAT(late.err, HasSubstr(": --from: 5.000 s is not before the "
+                                  "run's end, 0.010 s\n"));
 }
 
 TEST(HeapHistoryTest, ByStack) {

@@ -91,8 +91,9 @@ bool FindRange(const std::optional<Moment>& from,
     return false;
   }
   if (range->from_us > 0 && !GoesOnAfter(range->from_us, file)) {
-    console.Say(
-        absl::StrCat(file->shown_name(), ": the run ended before --from"));
+    console.Say(absl::StrCat(
+        file->shown_name(), ": --from: ", HumanSeconds(range->from_us),
+        " is not before the run's end, ", HumanSeconds(LastMomentOf(file))));
     return false;
   }
   *code = was;

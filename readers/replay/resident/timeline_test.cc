@@ -102,7 +102,7 @@ TEST(TimelineTest, APartOfARunHasItsOwnPeak) {
   EXPECT_EQ(rows.back()[1], "286720");
   EXPECT_EQ(TimelineOf(run, {"--from", "0.9"}).code, 2);
   EXPECT_THAT(TimelineOf(run, {"--from", "0.9"}).err,
-              HasSubstr("the run ended before --from"));
+              HasSubstr(": --from: 0.900 s is not before the run's end, "));
   EXPECT_THAT(TimelineOf(run, {"--file", "other.py"}).err,
               HasSubstr(": --file 'other.py' leaves no place; --by "
                         "library-line "));

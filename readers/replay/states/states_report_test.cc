@@ -366,5 +366,33 @@ TEST(StatesReportTest, SortsByAnyColumn) {
   EXPECT_EQ(StatesReport(run, {"--sort", "weight"}).code, 2);
 }
 
+TEST(StatesReportTest, AColumnThatIsNotKnownOfTheRunSortsNothing) {
+  StatesRun run(/*switches=*/false);
+  run.Sched(0, 1, 0, 0).Sched(50, 1, 20, 5, 3);
+  const std::string file = run.Build();
+  const Printed refused = StatesReport(file, {"--sort", "lock"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("--sort: expected thread, running_share, "
+                                     "runnable_share, other_share, total_s, "));
+  // CSV has the column, without values.
+  EXPECT_EQ(StatesReport(file, {"--sort", "lock", "--csv"}).code, 0);
+  EXPECT_EQ(StatesReport(file, {"--sort", "other"}).code, 0);
+}
+
+TEST(StatesReportTest, ARangeWithoutStatesIsSaid) {
+  StatesRun run;
+  run.Step(20, 1, STATE_RUNS).Step(60, 1, STATE_SLEEPS);
+  const std::string file = run.Build();
+  const Printed text = StatesReport(file, {"--to", "10ms"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, "");
+  EXPECT_THAT(text.err, testing::EndsWith(
+                            ": the range has no states of threads; the run has "
+                            "events from 0.020 s to 0.060 s\n"));
+  EXPECT_EQ(CsvLines(StatesReport(file, {"--to", "10ms", "--csv"})).size(), 1u);
+  EXPECT_EQ(StatesReport(file, {"--to", "10ms", "--json"}).out, "[\n]\n");
+}
+
 }  // namespace
 }  // namespace pymemrun

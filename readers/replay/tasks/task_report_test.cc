@@ -350,6 +350,28 @@ TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {
   EXPECT_THAT(text, Not(HasSubstr("work work")));
 }
 
+TEST(TaskReportTest, WhatIsOnTheHeapSortsARunThatTellsIt) {
+  const std::string run = TwoTasks().Build();
+  const Printed text = TaskReport(run, {"--sort", "heap"});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_EQ(text.out, "");
+  EXPECT_THAT(text.err, HasSubstr("has no heap events: record them with "));
+  // CSV has the column, without values.
+  EXPECT_EQ(TaskReport(run, {"--sort", "heap", "--csv"}).code, 0);
+}
+
+TEST(TaskReportTest, ARangeWithoutStepsIsSaid) {
+  const std::string run = TwoTasks().Build();
+  const Printed text = TaskReport(run, {"--from", "290ms", "--to", "295ms"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, "");
+  EXPECT_THAT(text.err, testing::EndsWith(
+                            ": the range has no steps of tasks; the run has "
+                            "events from 0.020 s to 0.310 s\n"));
+  EXPECT_EQ(TaskReport(run, {"--from", "290ms", "--to", "295ms", "--json"}).out,
+            "[\n]\n");
+}
+
 TEST(TaskReportTest, TasksAreChosenByNameAndSortedByColumn) {
   const std::string run = TwoTasks().Build();
   const nlohmann::json one = Rows(run, {"--task", "read*"});

@@ -252,7 +252,8 @@ TEST(GraphReportTest, BoundsOutsideTheRunAreRefused) {
   const std::string run = PageEventsRun().Build();
   const Printed late = Graph(run, {"--from", "10"});
   EXPECT_EQ(late.code, 2);
-  EXPECT_THAT(late.err, HasSubstr("the run ended before --from"));
+  EXPECT_THAT(late.err, HasSubstr("--from: 10.000 s is not before the run's "
+                                  "end, "));
   const Printed turned = Graph(run, {"--from", "0.3", "--to", "0.2"});
   EXPECT_EQ(turned.code, 2);
   EXPECT_THAT(turned.err,

@@ -320,14 +320,16 @@ TimeChart::Mark ThreadReader::MarkOf(const Peak& peak,
   const auto& moments = chart.time_us;
   const auto after =
       std::lower_bound(moments.begin(), moments.end() - 1, peak.time_us);
-  return {
-      absl::StrCat(peak.number),
-      static_cast<double>(*after) / 1e6,
-      line.bytes[after - moments.begin()],
-      peak.text,
-      absl::StrCat(knows_calls_ && peak.bytes > 0 ? "+" : "",
-                   HumanBytes(peak.bytes), " at ", HumanSeconds(peak.time_us)),
-      line.color};
+  const double drawn = line.bytes[after - moments.begin()];
+  const bool is_process = peak.line == kProcess;  // drawn minus --rebase
+  const double bytes = is_process ? drawn : peak.bytes;
+  return {absl::StrCat(peak.number),
+          static_cast<double>(*after) / 1e6,
+          drawn,
+          is_process ? line.label : peak.text,
+          absl::StrCat(knows_calls_ && bytes > 0 ? "+" : "", HumanBytes(bytes),
+                       " at ", HumanSeconds(peak.time_us)),
+          line.color};
 }
 
 void ThreadReader::Draw(Drawing* drawing) {

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "readers/replay/resident/resident_table.h"
 #include "readers/report/pymemreport.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -135,6 +136,18 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
       HasSubstr("\ninferred: in bursts, some pages, chosen at random, are "
                 "traced with their own stack; the other pages take their "
                 "thread's nearest stack\n"));
+}
+
+// What pages are recorded is too little to see where lines change.
+TEST(ResidentReportTest, FromALongPeriodOnTheErrorIsALowerBound) {
+  for (const uint32_t weight : {10, 30, 100}) {
+    Header header;
+    header.set_page_period(7);
+    header.set_page_weight(weight);
+    const std::string text = EstimatedText(header, /*sampled=*/true);
+    EXPECT_EQ(text.find("the error is a lower bound\n") == text.npos,
+              weight == 10);
+  }
 }
 
 // Known of line 1, five and four inferred pages, known of line 2. Then ten more

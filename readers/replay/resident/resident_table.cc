@@ -326,6 +326,13 @@ std::string EstimatedText(const Header& header, bool sampled) {
   if (sampled) {
     absl::StrAppend(&text, "estimated: ", SampledText(header),
                     "; one standard error is shown beside the bytes\n");
+    // Between two recorded pages lines take turns that nobody sees.
+    constexpr uint32_t kFewStacks = 30;
+    if (header.page_period() > 1 && header.page_weight() >= kFewStacks) {
+      absl::StrAppend(&text, "from a --page-period of ", kFewStacks,
+                      " on, stacks are too rare to tell lines apart: the "
+                      "error is a lower bound\n");
+    }
   }
   return text;
 }

@@ -2,7 +2,7 @@
 """Prints which lines held how much memory, over the time of a run.
 
     pymemrun -- script.py
-    heap_history.py run.pb [SECONDS]        # every so many; 1
+    heap_history.py run.pb [SECONDS]        # every SECONDS; 1
 
 With matplotlib the same numbers make a picture:
 

@@ -9,7 +9,7 @@
 namespace pymemrun {
 
 struct TestVariables {
-  std::string collector;            // to be run in place of ours, or empty
+  std::string collector;            // to be run instead of our own, or empty
   bool executable_is_ours = false;  // sys.executable is to be pymemrun
 };
 

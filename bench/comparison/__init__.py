@@ -1,3 +1,3 @@
 """What bench/compare and its neighbours are made of: what is run (workloads,
 modes, peers), how one run is measured (processes), in which order (rounds), and
-what is told of it (tables, bars, results_file)."""
+how it is reported (tables, bars, results_file)."""

@@ -46,7 +46,7 @@ def numbers_verdict(text, events):
 
 
 def write_run(bench, millions, path, scale):
-    """Writes the run file of so many million events, or somewhat more."""
+    """Writes the run file of `millions` million events, or somewhat more."""
     environment = bench.environment(WORKLOADS["calls"], scale)
     passes = -(-millions * 1_000_000 // EVENTS_PER_PASS[scale])
     environment["WORK_REPEAT"] = str(passes)

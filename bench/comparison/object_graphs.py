@@ -11,7 +11,7 @@ from comparison.tables import MIB, fixed, header, mib, row
 
 PROGRAM = workloads.FOLDER / "many_objects.py"
 LINES = peers.HERE / "peers" / "meliae_lines.py"
-# (what, at most so many seconds, at most so many bytes; None: not asked)
+# (most seconds, most bytes)
 SUMMARY_LIMITS = (1, 300e6)
 SUSPECTS_LIMITS = (10, 300e6)
 GENERATED_LIMITS = (180, 3e9)
@@ -46,7 +46,7 @@ def look(reaper, command, tool, options, folder, dumps):
 
 
 def read(reaper, command, folder, runs):
-    """So many runs of a reader."""
+    """`runs` runs of a reader."""
     return [reaper.run(command, workloads.base_environment(), folder)
             for _ in range(runs)]
 

@@ -42,7 +42,7 @@ class Result:
                      if s.mode.name == name and s.scale == scale), None)
 
     def events(self, scale):
-        """Of one run. A callback sees only one thread, a run file all."""
+        """Events of one run. A callback sees only one thread, a run file all."""
         seen = [s.facts.events for s in self.series
                 if s.facts and s.scale == scale]
         return max([self.counted[scale], *seen])
@@ -125,7 +125,7 @@ class Bench:
                       {s: self.count_events(workload, s) for s in scales})
 
     def _run_and_check(self, series, workload, number, expected):
-        """A peer may fail; of ours, a run that fails or that changes what the
+        """A peer may fail; a run of pymemrun that fails or that changes what the
         program prints ends the comparison."""
         mode = series.mode
         what = f"{workload.name:8} {series.scale:5} {mode.name:24}"

@@ -82,7 +82,7 @@ def summary(objects):
 
 
 def main():
-    gc.disable()  # it would look at millions of objects, time and again
+    gc.disable()  # it would look at millions of objects, repeatedly
     objects = load(sys.argv[1])
     find_parents(objects)
     print(len(objects), "objects")

@@ -94,7 +94,7 @@ TEST(MappingTable, TheStacksOfThreadsAreNamed) {
     pthread_barrier_wait(static_cast<pthread_barrier_t*>(barrier));
     return nullptr;
   };
-  pthread_t thread;  // glibc's own facts about it lie in its stack
+  pthread_t thread;  // glibc's own facts about it are in its stack
   ASSERT_EQ(pthread_create(&thread, nullptr, wait, &until), 0);
   const auto address = reinterpret_cast<uint64_t>(thread);
   EXPECT_EQ(out.names[table.NameAt(address, kHourNs)], kThreadStackName);

@@ -75,7 +75,7 @@ TEST_F(SideStacksTest, FramesBecomeNodesFromTheOutermostOn) {
   EXPECT_EQ(Take(), "/main:3/work:7/work:7");
   EXPECT_EQ(out_.codes[1].file(), "a.py");
   EXPECT_EQ(out_.codes[1].first_line(), 3u);
-  // The same once more, and one that shares its begin.
+  // The same once more, and one with the same outer frames.
   producer_.Touch(1, 1, 0, {{12, 0}, {12, 4}, {11, 2}});
   EXPECT_EQ(Take(), "/main:3/work:7/work:7");
   producer_.Touch(1, 1, 0, {{11, 0}});

@@ -7,7 +7,7 @@ namespace {
 
 using EventCallsTest = EventEncoderTest;
 
-// The next row's call began so many events before it, at that stamp.
+// The next row's call began this many events before it, at that stamp.
 void PutCall(SlotStream* stream, uint64_t events, uint64_t stamp,
              int32_t pages) {
   stream->State(ControlKind::kCall, static_cast<uint32_t>(events),

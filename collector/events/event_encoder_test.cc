@@ -303,7 +303,7 @@ TEST_F(EventEncoderTest, LongDefinitionsComeInPieces) {
 }
 
 TEST_F(EventEncoderTest, NamesAreCutToWhatReadersAccept) {
-  // Characters of two bytes; the limit lies within one.
+  // Characters of two bytes; the limit is within one.
   std::string name = "n";
   while (name.size() < 3 * kMaxKnownRecordBytes / 4) name += "\xc3\xa9";
   const std::string payload = SlotStream::CodeBytes(name, name, 1, "");

@@ -107,7 +107,7 @@ TEST_F(HeapCollectorTest, AnItemComesBeforeTheSlotThatItNames) {
 }
 
 // The side ring is read after the event ring's head was: what it says may come
-// behind slots that nobody has looked at yet.
+// behind slots that were not read yet.
 TEST_F(HeapCollectorTest, AnItemWaitsForTheSlotsBeforeIt) {
   Start();
   SideAllocAt(Head() + 1, 0x1000, 30);

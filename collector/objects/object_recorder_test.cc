@@ -51,7 +51,7 @@ struct Recorded {
   Keeper keeper;
 };
 
-// In pieces of so many bytes.
+// In pieces of this many bytes.
 Recorded Record(const std::string& bytes, size_t piece = 1 << 20) {
   Recorded result;
   RecordDecoder decoder(&result.keeper);

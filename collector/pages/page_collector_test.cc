@@ -53,7 +53,7 @@ class Output final : public RecordSink, public RecordVisitor {
   std::vector<StackDef> stacks = {StackDef()};
   std::vector<PageEntry> entries;
   std::vector<ResidentRange> resident;  // of the last answer...
-  int answers = 0;                      // ...of so many
+  int answers = 0;                      // ...of this many
   uint64_t answered_us = 0;             // ...which is of then
   int forks = 0;
   PageLoss loss;
@@ -257,8 +257,8 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
 }
 
 // What is read before it is written takes no memory, and becomes a page event
-// when it is written. Of memory that was given back before the collector looked
-// its instruction tells.
+// when it is written. For memory that was released before the collector looked,
+// the instruction decides.
 TEST_F(PageCollectorTest, PagesOfZerosAreNoPageEvents) {
   if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
   auto collector = Make();

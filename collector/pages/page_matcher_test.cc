@@ -196,7 +196,7 @@ TEST_F(PageMatcherTest, ALostStackIsInferredFromTheNext) {
 
 // One fault in `period` is signalled, from the thread's first one on, while one
 // line follows the other: each has what it touched, on average over where they
-// begin. A touch stands for as many pages as lie between two: the mean is off
+// begin. A touch stands for as many pages as are between two: the mean is off
 // by a third of that divided by the root of the runs, and 4 of these are
 // allowed.
 TEST_F(PageMatcherTest, TheFirstAndTheLastLineOfAThreadHaveTheirShareToo) {

@@ -18,7 +18,7 @@ constexpr uint64_t kFirst = 0x7f0000000;  // a page that begins a block
 
 class PageSamplerTest : public testing::Test {
  protected:
-  // Of a program without files, the first faults of all blocks behind it.
+  // For a program without files, the first faults of all blocks behind it.
   PageSampler Make(uint32_t period, uint64_t seed) {
     PageSampler sampler({period, seed, kPage});
     sampler.Begin();
@@ -85,7 +85,7 @@ TEST_F(PageSamplerTest, TheMeanOfManyRunsIsWhatIsThere) {
   }
 }
 
-// An array that lies anywhere, with the first faults of its blocks, which stand
+// An array at any address, with the first faults of its blocks, which stand
 // for themselves: on average over all choices each page counts as one. The mean
 // of the runs is off by more than 4 of its errors once in 16,000 times.
 TEST_F(PageSamplerTest, AnArrayCountsWhatItHasWhereverItLies) {

@@ -294,7 +294,7 @@ TEST(ResidencySchedule, CostsAtMostATwentieth) {
   schedule.Asked(0, 30 * kMs, 30 * kMs, 10 * kMiB, 300);
   EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB));
   EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB));
-  // Of that it waited for a CPU most of the time.
+  // It waited for a CPU most of that time.
   schedule.Asked(0, 30 * kMs, 2 * kMs, 10 * kMiB, 300);
   EXPECT_FALSE(schedule.IsDue(69 * kMs, 900 * kMiB));
   EXPECT_TRUE(schedule.IsDue(71 * kMs, 900 * kMiB));

@@ -75,7 +75,7 @@ TEST(CounterMeterTest, TellsOpenDescriptorsExactly) {
   EXPECT_EQ(after.descriptors(), before.descriptors());
 }
 
-// Of a child that has what this process has, by both ways of counting.
+// Counts a child that has what this process has, by both ways of counting.
 uint64_t CountInChild() {
   const pid_t child = fork();
   if (child == 0) {

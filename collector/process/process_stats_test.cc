@@ -8,7 +8,7 @@
 namespace pymemrun {
 namespace {
 
-// Of a process that ends when it is told to.
+// Tests a process that ends when it is told to.
 class ZombieTest : public testing::Test {
  protected:
   void Fork(int exit_status) {

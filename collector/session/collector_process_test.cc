@@ -55,7 +55,7 @@ TEST_F(CollectorProcessTest, AProgramThatNeverStartsLeavesAValidFile) {
   EXPECT_TRUE(file.result.has_footer);
 }
 
-// What the program read then is told of that moment.
+// What the program read then is recorded for that moment.
 TEST_F(CollectorProcessTest, RssAtTheProgramsEndIsWritten) {
   Trace([&] {
     StartTracing();
@@ -325,7 +325,7 @@ TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {
     SlotStream stream;
     stream.Alloc(0, 0x7f0000, 56);
     RingProducer(page_, slots_, reply_).TryPush(stream.slots());
-    usleep(100000);  // the collector looks at both rings meanwhile
+    usleep(100000);  // the collector looks at both rings now
     side.Commit(begun);
     SayEnd(0);
     pause();

@@ -30,7 +30,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kSecond = 1000000000;
-// ASan keeps what was freed, up to so much.
+// ASan keeps what was freed, up to this size.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kQuarantineBytes = uint64_t{256} << 20;
 #else

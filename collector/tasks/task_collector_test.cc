@@ -201,7 +201,7 @@ TEST_F(TaskCollectorTest, WhatMakesNoSenseOrIsTooMuchIsCountedAsLost) {
 }
 
 TEST_F(TaskCollectorTest, TimesThatCannotBeAreCut) {
-  // An end that is to come, and before its begin; the step before the run.
+  // An end that is to come, and before its start; the step before the run.
   Step(TaskNote::kDone, 0x10, uint64_t{1} << 60, uint64_t{1} << 61);
   Step(TaskNote::kDone, 0x20, ~uint64_t{0} - kStart + 1, 10);
   const std::vector<std::string> lines = Finish();

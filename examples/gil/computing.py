@@ -20,7 +20,7 @@ def main():
                for n in (1, 2)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)  # the main thread needs no GIL meanwhile
+    time.sleep(0.2)  # the main thread needs no GIL while it sleeps
     for thread in threads:
         thread.join()
 

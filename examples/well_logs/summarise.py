@@ -3,7 +3,7 @@
 usage: summarise.py FOLDER_WITH_LAS_FILES FOLDER_FOR_HTML
 
 Its memory has a shape worth looking for with pymemrun. Each file is read as one
-string, becomes a table of floats, and most of that is given back when the next
+string, becomes a table of floats, and most of that is released when the next
 file is read. What stays: the deep wells, which the Field keeps whole because
 shallow ones are compared with them, and a thinned-out copy of every curve for
 the index page.

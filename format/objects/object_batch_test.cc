@@ -277,7 +277,7 @@ TEST(SpoiltObjectBatch, AGapIsGoodAfterDamageOnly) {
   RecordDecoder decoder(&kept);
   Define(&decoder);
   MustBeOk(decoder.Decode(batches[0].SerializeAsString()));
-  // The third is lost: the fourth is damage, and so is told of.
+  // The third is lost: the fourth is damage, and is reported so.
   EXPECT_THAT(
       std::string(decoder.Decode(batches[3].SerializeAsString()).message()),
       StartsWith("objects.first_"));

@@ -70,7 +70,7 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
               HasSubstr("not a pymemrun run file"));
 }
 
-// Of two runs in one file the first is read, whatever it lacks.
+// If a file has two runs, the first is read, whatever it lacks.
 TEST(ReadStream, ASecondRunIsDamageAndTheEnd) {
   std::vector<std::string> frames = SmallRunFrames();
   const std::string second = Joined(SmallRunFrames());

@@ -332,7 +332,7 @@ TEST(EndReportTest, LongNamesAreShortenedSoThatTheReportFits) {
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
   EXPECT_EQ(EndReportText(in).find("More:"), std::string::npos);
   EXPECT_GT(EndReportText(in).size(), kMaxEndReportBytes / 2);
-  // Of paths the end stays, of other names the begin; no character is cut.
+  // Paths keep their end, other names their start; no character is cut.
   const std::string text = EndReportText(in);
   EXPECT_NE(text.find("...\xe6\xbc\xa2"), std::string::npos);
   EXPECT_NE(text.find("\xa2.pb:\n"), std::string::npos);

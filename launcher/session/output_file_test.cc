@@ -144,7 +144,7 @@ TEST_F(OutputFileTest, DumpsGoWhereTheirRunGoes) {
     EXPECT_FALSE(
         std::filesystem::exists(folder_ / (std::string("run") + ending)));
   }
-  // Of no run, of a child's, and no dump.
+  // A dump of no run, one of a child's, and no dump.
   EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-x.pb"), kDump);
   EXPECT_EQ(TestFolder::Read(folder_ / "run.77.obj.pb"), kDump);
   EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-7.pb"), "notes");
@@ -224,7 +224,7 @@ TEST_F(OutputFileTest, AFileThatCannotBeReadIsSaidToBeSo) {
   struct stat status;
   if (stat((folder_ / "").c_str(), &status) != 0) {
     ASSERT_EQ(seteuid(0), 0);
-    GTEST_SKIP() << "nobody but root may enter " << (folder_ / "");
+    GTEST_SKIP() << "only root may enter " << (folder_ / "");
   }
   const std::string made = Create("");
   const std::string said = error_;

@@ -1,4 +1,4 @@
-// pymemcat on files that are damaged, cut, or none of ours, and with outputs
+// pymemcat on files that are damaged, cut, or no run files, and with outputs
 // that fail.
 #include <fcntl.h>
 #include <signal.h>

@@ -30,7 +30,7 @@ class PlaceTreeTest : public ::testing::Test {
     index_.Add(code);
     return ++codes_;
   }
-  // Of (code, line), outermost first.
+  // A stack of (code, line), outermost first.
   uint32_t Stack(const std::vector<std::pair<uint32_t, uint32_t>>& frames) {
     uint32_t parent = 0;
     for (const auto& [code, line] : frames) {

@@ -43,7 +43,7 @@ TEST_F(ThreadFilterTest, KnowsThreadsByNamePatternNumberAndLabel) {
   EXPECT_EQ(Kept("worker"), std::vector<uint32_t>{});
   Add("pre*[x]", 4714);
   EXPECT_EQ(Kept("pre*[x]"), std::vector<uint32_t>{4});
-  // All of them, those that nobody knows included.
+  // All of them, unknown ones included.
   EXPECT_EQ(Kept("").size(), 6u);
 }
 

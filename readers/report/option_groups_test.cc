@@ -46,7 +46,7 @@ TEST(RefusedOptionsTest, ASentenceSaysWhyAndWhereTheyWork) {
   EXPECT_THAT(
       Refusal({"states", "x.pb", "--by", "line"}),
       HasSubstr("--by: states groups its rows in one way only; heap, "));
-  // They are nobody's suggestions.
+  // They are never suggested.
   EXPECT_THAT(Refusal({"states", "x.pb", "--tasks"}),
               Not(HasSubstr("--task?")));
 }

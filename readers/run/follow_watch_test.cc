@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-// Of a run in this process, begun now.
+// Header of a run in this process, begun now.
 Header HeaderHere() {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof(host) - 1);

@@ -26,7 +26,7 @@ class Nothing final : public ReplayVisitor {
   void Finish() override {}
 };
 
-// Counts what it is given, until it was given so many events.
+// Counts what it is given, until it was given this many events.
 class Counter final : public ReplayVisitor {
  public:
   explicit Counter(HeapUse use, uint64_t most_events = kEnd)

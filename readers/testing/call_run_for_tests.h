@@ -60,7 +60,7 @@ class CallRun {
     const uint32_t code = static_cast<uint32_t>(caller - 'a') + 1;
     return Add(builder_.AddSite(what, code, 7, id), kib, kMain);
   }
-  // A RETURN that knows that its CALL was so many events before.
+  // A RETURN that knows that its CALL was this many events before.
   CallRun& Ended(char name, uint64_t events, int64_t grew_kib,
                  uint32_t thread = kMain) {
     Row row = RowOf(returns_[name - 'a'], 9999, thread);
@@ -116,7 +116,7 @@ class CallRun {
   std::map<std::string, uint32_t> functions_;
 };
 
-// a calls b, which calls d twice; meanwhile the other thread runs c.
+// a calls b, which calls d twice, while the other thread runs c.
 inline CallRun& Busy(CallRun* run) {
   return run->Call('a', 1000)
       .Call('b', 1000)

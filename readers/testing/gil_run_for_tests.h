@@ -85,7 +85,7 @@ inline GilEvent WithBy(GilEvent event, uint32_t thread) {
   return event;
 }
 
-// Of an interpreter without a GIL. The worker waits from 10 to 50 ms for a lock
+// A run without a GIL. The worker waits from 10 to 50 ms for a lock
 // that the main thread lets go of. From 60 ms on the main thread stops all
 // others: it waits 5 ms for them, and the worker stands still from 62 to 80 ms.
 inline GilRun FreeThreaded() {

@@ -150,7 +150,7 @@ void ManyLines(uint64_t count, HostileRun* run) {
   }
 }
 
-// Of a hostile program: each event is far behind the one before.
+// As by a hostile program: each event is far behind the one before.
 void FarTimes(uint64_t count, HostileRun* run) {
   const uint64_t step = (uint64_t{1} << 50) / count;
   for (uint64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Of hostile_run_builder.h, what concerns the GIL and states.
+// The part of hostile_run_builder.h for the GIL and states.
 #ifndef PYMEMRUN_READERS_TESTING_HOSTILE_GIL_BUILDER_H_
 #define PYMEMRUN_READERS_TESTING_HOSTILE_GIL_BUILDER_H_
 

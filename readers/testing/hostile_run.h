@@ -44,7 +44,7 @@ class HostileRun {
   uint32_t AddStack(uint32_t parent, uint32_t line) {
     return builder_.AddStack(parent, code_, line);
   }
-  // The innermost of a chain of so many nodes.
+  // The innermost of a chain of this many nodes.
   uint32_t AddChain(uint32_t nodes) {
     uint32_t stack = 0;
     for (uint32_t i = 0; i < nodes; ++i) stack = AddStack(stack, i % 50 + 1);

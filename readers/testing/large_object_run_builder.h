@@ -8,7 +8,7 @@
 
 namespace pymemrun {
 
-// So many nodes, 7 references to 6 of them, as in real dumps: a quarter are
+// This many nodes, 7 references to 6 of them, as in real dumps: a quarter are
 // containers of 400 types, most others strings with a value. A tenth of the
 // references lead anywhere. Always the same for the same number.
 void BuildLargeObjectRun(uint64_t nodes, ByteSink* sink);

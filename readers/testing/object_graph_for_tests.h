@@ -42,7 +42,7 @@ struct SmallProgram {
   void PutGlobal(const std::string& name, uint32_t value) {
     builder.Put(app, builder.AddText(name), value);
   }
-  // A list of so many strings of this size.
+  // A list of `count` strings of this size.
   uint32_t AddList(int count, uint64_t size_bytes) {
     const uint32_t list = builder.Add("list", 56, std::nullopt, count);
     for (int i = 0; i < count; ++i) {

@@ -39,7 +39,7 @@ inline void BeginPageRun(RunBuilder* builder, uint64_t first_rss_bytes = 0) {
 // Four lines of two functions on two threads. 20 pages are there before. Then
 // line 5 (load, called at line 9) brings 50. Line 6 brings 30 in thread 2, 5 of
 // them inferred. RSS is highest after that, at 200 ms. Then 40 of the 50 are
-// unmapped. At the end one page of 100 is nobody's.
+// unmapped. At the end one page of 100 is unowned.
 struct PageEventsRun {
   uint32_t period = 1;
   uint32_t weight = 1;

@@ -93,7 +93,7 @@ class StatesRun {
 };
 
 // The main thread runs 50 ms with the GIL, 10 of them preempted, and then reads
-// for 50 ms. The worker waits for the GIL meanwhile, has it for 20 ms, sleeps
+// for 50 ms. The worker waits for the GIL first, has it for 20 ms, sleeps
 // for 20 ms, and ends.
 inline StatesRun TwoStateThreads() {
   StatesRun run;

@@ -1,4 +1,4 @@
-// A folder of a test's own, for files that lie beside each other.
+// A folder of a test's own, for files beside each other.
 #ifndef PYMEMRUN_READERS_TESTING_TEMP_FOLDER_H_
 #define PYMEMRUN_READERS_TESTING_TEMP_FOLDER_H_
 

@@ -30,7 +30,7 @@ class ProcessSourceTest : public testing::Test {
     }
     return lines;
   }
-  // Of a thread.
+  // A place in a thread.
   uint32_t AddPlace() {
     builder_.AddThread("MainThread", 1);
     return builder_.AddSite(CALL, builder_.AddCode("a.py", "f", 1), 1);

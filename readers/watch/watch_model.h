@@ -85,7 +85,7 @@ class WatchModel final : public HeapReplay {
                                             const std::vector<double>& before,
                                             bool threads) const;
 
-  // Of the run file, as far as it was read.
+  // From the run file, as far as it was read.
   bool has_header_ = false, ended_ = false;
   Footer footer_;
   uint64_t now_us_ = 0, rss_bytes_ = 0, peak_bytes_ = 0, damages_ = 0;

@@ -237,7 +237,7 @@ def resumed_from_elsewhere():
         generator.close()
 
 def looped_again():
-    # The frames of `loop` lie at one place, and what calls them changes.
+    # The frames of `loop` are at one place, and what calls them changes.
     def failing():
         yield keep(10)
         keep(11)

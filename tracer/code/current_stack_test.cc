@@ -18,17 +18,17 @@
 namespace pymemrun {
 namespace {
 
-// How calls are traced meanwhile. From the third on stacks are asked for at
+// How calls are traced then. From the third on stacks are asked for at
 // events, too: at all; at all and not at allocations; at some of them.
 enum Tracing { kNothing, kCalls, kStacksOfCalls, kStacksAlone, kSomeStacks };
 
-// Of the program that runs.
+// From the program that runs.
 struct Answers {
   bool on;
   bool at_allocations;
   bool at_some;  // events alone, one of several
   uint32_t random;
-  uint64_t each;  // every so many are compared
+  uint64_t each;  // one in this many is compared
   uint64_t asked, compared, wrong, deepest;
   uint64_t frames_seen_before;
 };
@@ -121,7 +121,7 @@ void LayOver(PyMemAllocatorDomain domain, PyMemAllocatorEx* below) {
 }
 
 // Frames that wait in loops are looked at while the stack is deep, and left
-// when it is shallow: few lie below them.
+// when it is shallow: few are below them.
 constexpr char kLeftWhenShallow[] = R"(
 def fails_deep():
     recursion(12)
@@ -266,7 +266,7 @@ TEST_P(CurrentStackAtTimesTest, IsRightForLoopsLeftByExceptions) {
 }
 
 TEST_P(CurrentStackAtTimesTest, LooksAtFewFramesOfGenerators) {
-  if (GetParam() == kSomeStacks) GTEST_SKIP() << "many frames move meanwhile";
+  if (GetParam() == kSomeStacks) GTEST_SKIP() << "many frames move";
   ExpectFew("with_room(through_senders, 5_000)", 4'900);
   ExpectFew("with_room(through_generators, 5_000)", 4'900);
 }

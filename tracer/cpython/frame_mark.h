@@ -17,7 +17,7 @@
 //   there. But nothing was put there before, and nothing will be if the
 //   generator raises. These marks hold only as long as all such exceptions are
 //   heard, and MarkedStack forgets the frame with each.
-// - kHeard, up to 3.11. Where a profile or trace function was told of the call
+// - kHeard, up to 3.11. Where a profile or trace function heard of the call
 //   the field keeps, while the frame runs, what it was set to then; and it may
 //   yet be read. These marks are in two bytes that CPython does not use, and
 //   our hook clears them with each event of the frame. They hold only as long
@@ -25,7 +25,7 @@
 //   too.) From 3.12 on only the innermost frame can be in that state.
 //
 // GIL held. Nothing of it is visible to the program; a frame that is copied is
-// not running, and what lies above its stack pointer is not copied.
+// not running, and the words above its stack pointer are not copied.
 #ifndef PYMEMRUN_TRACER_CPYTHON_FRAME_MARK_H_
 #define PYMEMRUN_TRACER_CPYTHON_FRAME_MARK_H_
 

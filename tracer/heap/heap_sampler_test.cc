@@ -10,7 +10,7 @@ namespace {
 
 HeapSampler g_sampler;
 
-// Of `count` allocations of that size on a new thread, how many are taken.
+// How many of `count` allocations of that size on a new thread are taken.
 template <bool kByClass>
 int TakenOf(int count, size_t size) {
   int taken = 0;

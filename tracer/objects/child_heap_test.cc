@@ -26,7 +26,7 @@ bool HoldsWhatWasPut(const std::pair<unsigned char* const, Filled>& block) {
   return true;
 }
 
-// Fails where the block lies outside the others' gaps.
+// Fails where the block is outside the others' gaps.
 void Put(void* at, Filled filled, Blocks* blocks) {
   auto* const begin = static_cast<unsigned char*>(at);
   ASSERT_NE(begin, nullptr);

@@ -15,7 +15,7 @@
 namespace pymemrun {
 namespace {
 
-// A shared region with nobody at its other end, and signs that never move.
+// A shared region with no reader at its other end, and signs that never move.
 class Region {
  public:
   Region() {

@@ -75,7 +75,7 @@ TEST(TrapExecTest, TheNewProgramFindsWhatWasSet) {
   });
 }
 
-// The path lies in a file's page, which is not in memory until the kernel reads
+// The path is in a file's page, which is not in memory until the kernel reads
 // it there.
 char* FreshPath() {
   const int file = memfd_create("path", 0);

@@ -72,7 +72,7 @@ TEST(MatchCodeTest, WithoutHashesTheDistanceCounts) {
 TEST(MatchCodeTest, AnEditedLineKeepsItsPlace) {
   EXPECT_EQ(Matched({Line(11, 1), Line(12, 2)}, {Line(11, 1), Line(12, 3)}),
             "0>0 1>1 edited");
-  // Lines were added above; it lies between two that are the same.
+  // Lines were added above; it is between two that are the same.
   EXPECT_EQ(Matched({Line(11, 1), Line(12, 2), Line(13, 3)},
                     {Line(14, 1), Line(15, 9), Line(16, 3)}),
             "0>0 1>1 edited 2>2");

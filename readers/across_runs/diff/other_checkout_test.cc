@@ -32,7 +32,7 @@ TEST(OtherCheckoutTest, CodeWithoutALineIsTheSameInAnotherCheckout) {
   }
 }
 
-// A file of 8 MiB that lies beside the code, 6 of them in one run.
+// A file of 8 MiB beside the code, 6 of them in one run.
 TEST(OtherCheckoutTest, MappedFilesAreTheSameInAnotherCheckout) {
   const auto run = [](const std::string& file, uint64_t mib) {
     StringSink sink;

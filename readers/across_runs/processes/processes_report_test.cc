@@ -35,7 +35,7 @@ class TempFolder {
   std::string path_;
 };
 
-// A second of a process that has so many MiB from each tenth of it on.
+// A second of a process that has this many MiB from each tenth of it on.
 struct OneProcess {
   uint32_t pid, parent_pid;
   uint64_t begin_s;
@@ -81,7 +81,7 @@ TEST(ProcessesReportTest, AFileAloneHasItsChildrenToo) {
   TempFolder folder;
   OneProcess{10, 1, 0, {10, 60, 10}}.Write(folder.At("run.pb"));
   OneProcess{11, 10, 0, {20, 10, 80}}.Write(folder.At("run.11.pb"));
-  // Of an earlier run, whose first process had the same number.
+  // From an earlier run, whose first process had the same number.
   OneProcess{12, 10, 0, {99}, false, 7}.Write(folder.At("run.12.pb"));
   OneProcess{13, 10, 0, {99}}.Write(folder.At("other.pb"));
   const Printed printed = Report({"processes", folder.At("run.pb"), "--csv"});

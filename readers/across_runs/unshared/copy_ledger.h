@@ -22,7 +22,7 @@ struct CopiedPages {
   uint64_t pages = 0;
   uint64_t inferred_pages = 0;  // of them
   uint64_t first_us = ReplayVisitor::kEnd;
-  // Of pages: of a sample of them, and of those in bursts, which may be another
+  // In pages: from sampling, and from pages in bursts, which may be another
   // place's. The sum of all places has only the former.
   double variance = 0, inference_variance = 0;
 

@@ -28,7 +28,7 @@ struct Sum {
   uint64_t bytes = 0, pages = 0, inferred_bytes = 0;
   uint64_t processes = 0;  // 0: these are several places
   uint64_t first_us = ReplayVisitor::kEnd;
-  // Of bytes: of all that the processes have, and of this place's part of it.
+  // In bytes: of all that the processes have, and of this place's part of it.
   double variance = 0, place_variance = 0;
 
   void Add(const UnsharedPages& of, const CopiedPages& copied) {

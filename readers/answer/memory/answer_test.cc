@@ -118,7 +118,7 @@ TEST(AnswerTest, LinesAreThoseOfTheUsersOwnCode) {
   EXPECT_EQ(places[2].file_bytes, 2 * kMiB);
 }
 
-// A decorator's function, or one that nobody writes, is no name for a call.
+// A decorator's function, or one that no user writes, is no name for a call.
 TEST(AnswerTest, ACallIsNamedOnlyAsUsersWriteIt) {
   AnswerRun run;
   for (const char* const hidden :
@@ -192,7 +192,7 @@ TEST(AnswerTest, PagesThatLeftUnseenAreOfFreeMemory) {
 }
 
 // What the interpreter's start left free was there before tracing. A block that
-// comes to lie there is its line's.
+// is put there later is its line's.
 TEST(AnswerTest, MemoryOfTheInterpretersStartIsNotFree) {
   AnswerRun run;
   run.start_mib = 5;
@@ -364,7 +364,7 @@ TEST(AnswerTest, WrittenPagesOfAPrivateFileAreCopies) {
     EXPECT_EQ(split.file_bytes, kMiB);
     EXPECT_EQ(split.unattributed_bytes, 0);
     ASSERT_FALSE(split.places.empty());
-    EXPECT_EQ(split.places[0].place.line, scan ? 0u : 5u);  // nobody saw it
+    EXPECT_EQ(split.places[0].place.line, scan ? 0u : 5u);  // it was not seen
     EXPECT_NEAR(split.places[0].bytes, 3 * kMiB, kPage);
   }
 }

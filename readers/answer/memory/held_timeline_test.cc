@@ -64,7 +64,7 @@ TEST(HeldTimelineTest, SoItIsWhereABatchIsLong) {
   EXPECT_EQ(At(run.Build(), "4.025000"), At(AnswerRun().Build(), "4.025000"));
 }
 
-// Blocks lie in pages from before tracing: these are the blocks' line's.
+// Blocks are in pages from before tracing: these are the blocks' line's.
 TEST(HeldTimelineTest, WhatWasThereBeforeIsOneFigureEverywhere) {
   for (const uint64_t blocks : {0, 200}) {
     AnswerRun run;
@@ -114,7 +114,7 @@ TEST(HeldTimelineTest, ThreadsHaveWhatTheyHold) {
       2);
 }
 
-// Page faults were refused: nobody saw who touched pages. Line 2's block goes
+// Page faults were refused: who touched pages is unknown. Line 2's block goes
 // between the scans.
 TEST(HeldTimelineTest, LinesAreThereWherePagesWereScanned) {
   constexpr uint64_t kPages = 8 * kMiB / kPage;

@@ -36,8 +36,8 @@ class TaskRun {
     header.set_first_rss_bytes(0);
     return header;
   }
-  // 10 pages of a; 4 of the other thread meanwhile; 2 between the steps; then b
-  // gives 5 of the first back, and brings 3.
+  // 10 pages of a beside 4 of the other thread; 2 between the steps; then b
+  // releases 5 of the first, and adds 3.
   void AddPages() {
     builder_.AddPages(CamePages(15000, 1000, 10, 1));
     builder_.AddPages(CamePages(16000, 2000, 4, 1, 2));

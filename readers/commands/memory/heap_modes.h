@@ -30,7 +30,7 @@ struct HeapAsked {
   GroupBy by = GroupBy::kLine;
   Moment at;
   std::optional<Moment> to;  // of kChange
-  uint32_t temporary = 0;    // of kTemporary: before so many allocations
+  uint32_t temporary = 0;    // of kTemporary: freed before N allocations
   std::string compared;      // of kDiff: the other run's file
 };
 
@@ -46,8 +46,8 @@ struct HeapShown {
   std::string heading;  // lines, each ended
   Table table;
 };
-// Of a run that was read so. `limit`: of places; 0: all. Nothing: why has been
-// said; the run has the exit code.
+// Shows a run that was read so. `limit`: of places; 0: all. Nothing: why has
+// been said; the run has the exit code.
 std::optional<HeapShown> ShowHeap(const HeapAsked& asked,
                                   const HeapMoments& replay,
                                   ThreadFilter* threads, uint64_t limit,

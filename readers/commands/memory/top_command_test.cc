@@ -37,7 +37,7 @@ TEST_F(TopOfATimeTest, RowsOfOtherTimesDoNotCount) {
   EXPECT_EQ(Top({"--from", "half"}), Lines{went});
   EXPECT_EQ(Top({"--from", "0.00025"}), Lines{went});
   EXPECT_EQ(Top({"--from", "0.0002", "--to", "0.00025"}), Lines{came});
-  // Of that very moment: it is in one of the halves.
+  // At that very moment: it is in one of the halves.
   EXPECT_EQ(Top({"--from", "0.0003"}), Lines{went});
   EXPECT_EQ(Top({"--from", "0.0002", "--to", "0.0003"}), Lines{came});
 }

@@ -19,9 +19,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Of a HeapRun: sys.modules' app.CACHE holds eight of the blocks of line 5 as
-// strings, one is nobody's, and one is no object. Line 6 has five: two strings
-// of CACHE, and three lists, each of a name of its own.
+// With a HeapRun: sys.modules' app.CACHE holds eight of the blocks of line 5 as
+// strings, one has no holder, and one is no object. Line 6 has five: two
+// strings of CACHE, and three lists, each of a name of its own.
 class HeapObjectsTest : public testing::Test {
  protected:
   HeapObjectsTest() {

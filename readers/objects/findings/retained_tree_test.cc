@@ -11,7 +11,7 @@
 namespace pymemrun {
 namespace {
 
-// Below the root so many lists, the first with one string, the next with two,
+// Below the root `count` lists, the first with one string, the next with two,
 // and so on; of 1000 bytes the first, each a byte more than the one before.
 std::unique_ptr<ObjectGraph> Lists(int count) {
   ObjectRunBuilder builder;

@@ -162,7 +162,7 @@ uint32_t PutTree(Program* program) {
     program->builder.Refer(tree[i], program->builder.Add("str", 36),
                            EDGE_ATTRIBUTE, "name");
     if (i > 0) {
-      // Attributes may lie in a dictionary.
+      // Attributes may be in a dictionary.
       const uint32_t attributes = program->builder.Add("dict", 100);
       program->builder.Refer(tree[(i - 1) / 2], attributes, EDGE_OTHER);
       program->builder.Refer(attributes, tree[i], EDGE_VALUE);
@@ -253,7 +253,7 @@ TEST(Suspects, DictionariesInADictionaryAreNot) {
   EXPECT_EQ(FindSuspects(&analysis, 0.1).size(), 3u);
 }
 
-// What lies along the way down is too little, and so is what is below.
+// What is along the way down is too little, and so is what is below.
 TEST(Suspects, BytesThatLeaveOnTheWayDownAreTold) {
   Program program;
   const uint32_t cache = program.builder.Add("app.Cache", 48);

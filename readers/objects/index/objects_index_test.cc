@@ -313,7 +313,7 @@ TEST_F(ObjectsIndexTest, ArraysOfOtherLengthsAreRefused) {
   }
 }
 
-// Of arrays that are whole: all but what fills up to the next one's begin.
+// Bytes of whole arrays: all but those that fill up to the next array.
 TEST_F(ObjectsIndexTest, EachFlippedByteIsFound) {
   MakeIndex();
   std::string bytes = ReadWhole(index_);

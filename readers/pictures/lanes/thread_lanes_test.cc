@@ -25,7 +25,7 @@ std::vector<std::string> Labels(const LaneChart& chart) {
   return labels;
 }
 
-// A second, and so many threads: the later, the longer they ran.
+// A second, and several threads: the later, the longer they ran.
 class ThreadLanesTest : public ::testing::Test {
  protected:
   uint32_t Add(uint32_t id, const std::string& name, uint64_t busy_us,
@@ -189,7 +189,7 @@ TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {
 }
 
 // Ten tasks that ran one after the other, each longer than the one before, and
-// so many that ran longer in another thread.
+// this many that ran longer in another thread.
 std::string TasksRun(uint32_t in_other_thread = 0) {
   StringSink sink;
   RunBuilder builder(&sink);

@@ -23,7 +23,7 @@ struct CallChoice {
   TableView view;      // limits the files of the functions
 };
 
-// Of one run. Not thread safe. The choice and the index must outlive it.
+// Filters one run. Not thread safe. The choice and the index must outlive it.
 class CallFilter {
  public:
   CallFilter(const CallChoice& choice, const RunIndex* index)

@@ -262,7 +262,7 @@ TEST(FlowReportTest, InclusiveAndOwnGrowthOfEachFunction) {
                 "/src/main.py,10,a,512000,-256000,1,9.000000,,\r\n");
 }
 
-// Of b's 100 pages its thread brought 30, 20 of them in the call of a.
+// b's own thread added 30 of its 100 pages, 20 of them in the call of a.
 CallRun& WithPages(CallRun* run) {
   run->Call('b', 0).Call('a', 0).Return('a', 200).Return('b', 400);
   run->builder().AddMapping("/usr/bin/python3.11");
@@ -336,7 +336,7 @@ TEST(FlowReportTest, WhereReturnsTellTheThreadsGrowthIsNested) {
       << flow;
 }
 
-// Meanwhile RSS grew by more during b.
+// RSS grew by more during b.
 TEST(FlowReportTest, WhoGrewMostByItselfIsFirst) {
   CallRun run(0, {}, true);
   run.Call('b', 0).Call('a', 0, CallRun::kWorker);

@@ -187,7 +187,7 @@ TEST(CountersReportTest, APictureOfRssAndCpu) {
   EXPECT_EQ(Report({"counters", file.path(), "--svg", "--csv"}).code, 2);
 }
 
-// Of one moment, so that the column's values can be compared.
+// From one moment, so that the column's values can be compared.
 TEST(CountersReportTest, LastValuesAreOfOneTime) {
   CountersRun run;
   run.late_rss_mib = 99;

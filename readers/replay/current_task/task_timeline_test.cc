@@ -86,7 +86,7 @@ TEST(TaskTimelineTest, WhatEndedBeforeIsForgottenAndTheRestGoesOn) {
   EXPECT_EQ(timeline.TaskAt(2, 55), 5u);
 }
 
-// Of a damaged file.
+// From a damaged file.
 TEST(TaskTimelineTest, StepsThatOverlapEndAll) {
   TaskTimeline timeline;
   timeline.Add(1, 1, 10, 30);

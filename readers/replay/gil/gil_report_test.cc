@@ -228,7 +228,7 @@ TEST(GilReportTest, AThreadThatEndedCountsUpToWhenItLetGo) {
   EXPECT_EQ(rows[0]["held_s"], 0.07);
 }
 
-// As after kill -9: nobody says how it ended.
+// As after kill -9: how it ended is unknown.
 TEST(GilReportTest, WhoWaitedToTheEndWaitedUntilThen) {
   GilRun run;
   run.Add(At(0, 1, GIL_TAKEN)).Add(At(20, 2, GIL_WAITING));

@@ -77,7 +77,7 @@ TEST(LockReportTest, PausesThatFollowEachOtherAreToldApart) {
         .Add(At(begin + 2, 1, GIL_OTHERS_STOPPED))
         .Add(WithBy(At(begin + 5, 2, GIL_GOES_ON), 1));
   }
-  // Nobody had to be waited for.
+  // No thread had to be waited for.
   run.Add(At(50, 2, GIL_STANDS_STILL)).Add(At(51, 3, GIL_STANDS_STILL));
   run.Add(WithBy(At(54, 2, GIL_GOES_ON), 1));
   run.Add(WithBy(At(54, 3, GIL_GOES_ON), 1));

@@ -126,7 +126,7 @@ TEST_F(CallProfileTest, ALineOfTheUsersOwnHasWhatLibrariesDoForIt) {
   Row call = RowOf(CALL, 2, 5, 0, 10);
   call.stack = 3;
   profile_.Add(call, index_);
-  // Nobody's own code is there.
+  // No code of the user is there.
   deep.number = 3;
   deep.stack = 4;
   deep.drss_bytes = 1;

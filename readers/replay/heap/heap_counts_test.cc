@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Of some blocks of a place, one in each of many runs.
+// For some blocks of a place, one in each of many runs.
 struct Coverage {
   int counts = 0, counts_by_error_alone = 0, bytes = 0;
 };

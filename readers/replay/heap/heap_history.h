@@ -40,8 +40,8 @@ class HeapHistoryReplay final : public HeapReplay {
 
   explicit HeapHistoryReplay(const HeapHistoryOptions& options);
   void Finish() override;
-  // Whether moments were left out: there were more than kMaxMoments, or so many
-  // sources that reading all of them each time would take too long.
+  // Whether moments were left out: there were more than kMaxMoments, or too
+  // many sources to read all of them for each.
   bool too_many() const { return too_many_; }
   ThreadFilter& threads() { return threads_; }
   // Live bytes over time; places and "others" add up to it. Tracing's own

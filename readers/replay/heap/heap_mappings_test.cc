@@ -214,7 +214,7 @@ TEST(HeapMappingsTest, ManyPartsMoveWithAllTheirBytes) {
   EXPECT_EQ(mapped.PagesOf(2), 0);
 }
 
-// They name the begin of what is unmapped, and nothing else.
+// They name the start of what is unmapped, and nothing else.
 TEST(HeapMappingsTest, FilesOfVersionOneAreReadAsTheyWere) {
   Mapped mapped;
   mapped.Map(100, 8, 1);

@@ -157,7 +157,7 @@ TEST(ScannedPagesTest, WhatCameAfterTheScanFillsBlocks) {
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_DOUBLE_EQ(parts[1].bytes, (4 + 6) * kPage);
   EXPECT_DOUBLE_EQ(parts[2].bytes, 2 * kPage);
-  // Of the first there may be 0 to 6 pages more, of the second 2 to 8.
+  // The first may have 0 to 6 pages more, the second 2 to 8.
   EXPECT_DOUBLE_EQ(parts[1].variance, 6 * kPage * 6 * kPage / 12);
   EXPECT_DOUBLE_EQ(parts[2].variance, 6 * kPage * 6 * kPage / 12);
 }

@@ -20,9 +20,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Of --native. Line 6 maps a GiB and unmaps a quarter of it, line 5 maps 2
+// With --native, line 6 maps a GiB and unmaps a quarter of it, line 5 maps 2
 // pages and allocates 8000 bytes, which is the peak. With page events 3 pages
-// of line 6's are touched then, both of line 5's, and 7 that are nobody's. At 5
+// of line 6's are touched then, both of line 5's, and 7 without a line. At 5
 // ms half of the 8000 bytes is freed, and line 6 maps 1 MiB more.
 // `objects`: the mappings are objects of Python's module mmap.
 std::string NativeRun(bool pages, bool objects = false) {
@@ -259,7 +259,7 @@ TEST(HeapMappedTest, LeaksKnowWhatWasMappedBeforeTheEndAlone) {
             "/job.py,5,load,0,0,0.000000,4096\r\n");
 }
 
-// Of a huge page only the fault is known until the kernel is asked.
+// For a huge page only the fault is known until the kernel is asked.
 TEST(HeapMappedTest, WhatTheKernelSaidLaterCounts) {
   LineFiveRun run;
   auto& [sink, builder, code, five] = run;

@@ -157,7 +157,7 @@ TEST(ResidentOwnerHeapTest, OfASampledRunItIsSaidWhatThatMeans) {
                 "it, as estimated from samples\n"));
 }
 
-// The peak is later than the last heap event, and nobody asked for that time.
+// The peak is later than the last heap event, and no option asks for that time.
 TEST(ResidentOwnerHeapTest, OfACutFileThePeakMayBeAfterAllHeapEvents) {
   StringSink sink;
   RunBuilder builder(&sink);
@@ -181,8 +181,8 @@ TEST(ResidentOwnerHeapTest, OfACutFileThePeakMayBeAfterAllHeapEvents) {
   EXPECT_THAT(printed.err, Not(HasSubstr("after the run's end")));
 }
 
-// Of groups of four 1000 to 1007 are a pair, so are 1008 and 1009 with what is
-// not there.
+// In groups of four, 1000 to 1007 are a pair, and so are 1008 and 1009 with
+// what is not there.
 TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {
   TempFile file(RunWithBoth(HEAP_ALL, 4));
   const auto rows =
@@ -196,7 +196,7 @@ TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {
   EXPECT_EQ(rows[2]["resident_bytes"], 4 * 7192);
   EXPECT_EQ(rows[2]["error_bytes"], 4 * 7192);
   EXPECT_EQ(rows[3]["error_bytes"], 0);
-  // Of all together the ends count, and that a group may seem empty.
+  // In the sum the ends count, and that a group may seem empty.
   EXPECT_NEAR(rows[4]["error_bytes"].get<double>(),
               std::sqrt((16 * 16 + 8 * 8) / 6.0 + 16 * 16 * 3 / 16.0) * kPage,
               1);

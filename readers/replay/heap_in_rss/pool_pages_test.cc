@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 struct PoolRun {
   bool scan = false;
   std::string mapper = "/usr/lib/python3/site-packages/x/libpool-1a2b.so.3";
-  bool malloc = false;   // a recorded block lies there, of line 7
+  bool malloc = false;   // a recorded block is there, of line 7
   bool imports = false;  // line 8 does, and allocates more than line 6
   // Rows tell growth: of 3 MiB in line 8 itself, of 2 in a call of line 6.
   bool calls = false;
@@ -111,7 +111,7 @@ nlohmann::json AnswerOf(const PoolRun& run) {
   return nlohmann::json::parse(printed.out)["peak"];
 }
 
-// Of the line at the peak; null: it holds nothing.
+// Row of the line at the peak; null: it holds nothing.
 nlohmann::json LineOf(const nlohmann::json& moment, int line) {
   for (const auto& place : moment["places"]) {
     if (place["line"] == line) return place;

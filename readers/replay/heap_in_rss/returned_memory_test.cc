@@ -12,7 +12,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kPool = 1 << 14;
-// Where an arena lies that becomes empty first.
+// Address of the arena that becomes empty first.
 constexpr uint64_t kSpare = 0x800 * kPage;
 
 class ReturnedMemoryTest : public testing::Test {

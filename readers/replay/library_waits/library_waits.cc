@@ -230,6 +230,7 @@ std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
   // A stack with an own frame is no worker's.
   for (uint32_t i = 0; i <= index_.stacks(); ++i) {
     const Stack& of = Find(i);
+    // A stack with a frame of your own code is no library's worker.
     waits->workers.push_back(of.is_own ? 0 : of.packages);
   }
   for (const auto& [thread, state] : threads_) {

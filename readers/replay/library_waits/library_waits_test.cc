@@ -82,7 +82,7 @@ TEST_F(LibraryWaitsTest, TheCallUnderWayIsFound) {
   EXPECT_EQ(cursor.At(30, kWorker, works_, 0), fast_);
   EXPECT_EQ(cursor.At(31, kMain, waits_, 0), 0u);    // it has a line
   EXPECT_EQ(cursor.At(35, kWorker, pool_, 0), 0u);   // of no package
-  EXPECT_EQ(cursor.At(50, kWorker, works_, 0), 0u);  // nobody waits
+  EXPECT_EQ(cursor.At(50, kWorker, works_, 0), 0u);  // no thread waits
   EXPECT_EQ(cursor.At(70, kWorker, works_, 0), 0u);  // for another library
 }
 

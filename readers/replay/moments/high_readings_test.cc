@@ -47,7 +47,7 @@ TEST(HighReadingsTest, VmHwmTellsOfTheTimeSinceItWasRead) {
   EXPECT_THAT(Near(readings, 60),
               ElementsAre(Tuple{20, 51, 60}, Tuple{51, 61, 59}));
   EXPECT_EQ(readings.Near(60 * kMiB).front().fell_bytes, 50 * kMiB);
-  EXPECT_EQ(readings.Near(60 * kMiB).front().rose_bytes, 0u);  // nobody knows
+  EXPECT_EQ(readings.Near(60 * kMiB).front().rose_bytes, 0u);  // unknown
   EXPECT_EQ(readings.Near(60 * kMiB).back().fell_bytes, 0u);
 }
 

@@ -28,7 +28,7 @@ std::string Run() {
   return sink.contents();
 }
 
-// Of RSS that was high from 100 to 1000 us, and rose by so much.
+// The better one if RSS was high from 100 to 1000 us and rose by this much.
 uint64_t BetterOf(uint64_t rose_bytes) {
   RssStretch rss = {100, 1000, 270 * kMiB};
   rss.rose_bytes = rose_bytes;
@@ -46,7 +46,7 @@ TEST(MostAliveTest, WhatWasThereBeforeRssRoseIsNotThePeak) {
 }
 
 // A block of 50 MiB is freed while pages are scanned, at 300 us, and is still
-// among them. Beside it C code has mapped 200 MiB, and touched so much.
+// among them. Beside it C code has mapped 200 MiB, and touched this part.
 uint64_t MomentWithMapped(uint64_t touched_pages) {
   StringSink sink;
   RunBuilder builder(&sink);

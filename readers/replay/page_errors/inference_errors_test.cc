@@ -18,7 +18,7 @@ class InferenceErrorsTest : public ::testing::Test {
     }
     came_[stack] += pages * static_cast<int>(weight);
   }
-  // Of a stack's pages, where this part is still there.
+  // Variance of a stack's pages, if this part is still there.
   double VarianceOf(uint32_t stack, double part = 1) {
     double sum = 0;
     errors_.ForEach(

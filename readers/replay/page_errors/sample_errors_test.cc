@@ -74,7 +74,7 @@ TEST(SampleErrorsTest, OfPagesInARowOnlyTheEndsAreUncertain) {
   EXPECT_LE(found.stated, 2 * kWeight * kWeight);
 }
 
-// A piece of memory that lies anywhere.
+// A piece of memory at any address.
 struct Piece {
   uint64_t begin;
   uint64_t pages;

@@ -123,7 +123,7 @@ struct HugeRun {
     return sink.contents();
   }
 
-  // What had an owner 50 us after the begin, and what had none.
+  // What had an owner 50 us after the start, and what had none.
   struct Known {
     uint64_t pages;
     int64_t unknown_pages;
@@ -167,7 +167,7 @@ TEST(FindPeakTest, WithoutVmHwmThereWereNoHugePages) {
   HugeRun run;
   run.hwm_pages = 24;
   EXPECT_EQ(run.KnownAfter(100).pages, 24u);
-  // Not all of them were huge, and nobody knows which.
+  // Not all of them were huge, and which is unknown.
   run.hwm_pages = 20 + 2 * kHuge;
   const auto known = run.KnownAfter(100);
   EXPECT_EQ(known.pages, 24u);

@@ -53,7 +53,7 @@ TEST_F(FaultsUnderWayTest, WhatTheKernelIsAboutToBringComesBack) {
        {20, 1, 7, false, false},
        {30, 1, 7, false, false},
        {600, 100, 7, false, false}});
-  // 20 went meanwhile; 30 was brought by somebody else.
+  // 20 went in that time; 30 was touched by another stack.
   EXPECT_THAT(Owners(), ElementsAre(Pair(10, 1), Pair(30, 5), Pair(600, 2)));
 }
 

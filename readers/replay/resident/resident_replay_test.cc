@@ -221,7 +221,7 @@ TEST(HindsightTest, PagesOfAFileThatIsSoonUnmappedCameWithItsFaults) {
   EXPECT_EQ(OwnedPages(*run.At(150)), 10u + 88 + 1 + 49);
   EXPECT_EQ(OwnedPages(*run.At(210)), 522u);
   EXPECT_EQ(run.At(1000)->model().UnattributedBytes(), 688 * int64_t{kPage});
-  // Those of other 2 MiB: nobody is known to have brought them.
+  // Those of other 2 MiB: who touched them is unknown.
   const auto replay = run.At(1500);
   EXPECT_EQ(OwnedPages(*replay), 1210u);
   const ResidentModel& model = replay->model();
@@ -242,7 +242,7 @@ TEST(HindsightTest, ThePeakKnowsWhatCameLate) {
   run.builder.AddPages(
       {{3000, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
   run.builder.Flush();
-  // Of the block that was there first nothing is known, it may have been small.
+  // The block that was there first is unknown; it may have been small.
   EXPECT_EQ(OwnedPages(*run.At(500)), 11u);
   EXPECT_EQ(OwnedPages(*run.At(650)), 10u);
   EXPECT_EQ(OwnedPages(*run.At(750)), 522u);
@@ -268,7 +268,7 @@ TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
   EXPECT_EQ(OwnedPages(*run.At(3000)), 11u);
 }
 
-// The page was given back before anybody had looked: VmHWM alone tells.
+// The page was released before it was seen: only VmHWM counts it.
 TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
   LateRun run(true);
   run.builder.AddProcess(50, 10 * kPage, 20 * kPage);

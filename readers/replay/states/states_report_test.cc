@@ -64,7 +64,7 @@ TEST(StatesReportTest, SwitchesAndTheGilTogetherMakeEachThreadsTimes) {
   EXPECT_EQ(worker["voluntary"], 2);
 }
 
-// Of each thread its times and its switches.
+// The times and the switches of each thread.
 std::vector<uint64_t> AmountsOf(const std::string& run,
                                 const TimeRange& range = {}) {
   StateReplay replay;
@@ -96,7 +96,7 @@ TEST(StatesReportTest, PartsOfTheTimeAddUpToAllOfIt) {
       .Gil(100, 2, GIL_STATE, 30, 7);
   for (const std::string& run : {exact.Build(), counted.Build()}) {
     const std::vector<uint64_t> all = AmountsOf(run);
-    EXPECT_EQ(all.size(), 3 * (kThreadStates + 2));  // the first is nobody
+    EXPECT_EQ(all.size(), 3 * (kThreadStates + 2));  // the first is no thread
     for (const uint64_t parts : {2, 3, 17, 1000}) {
       std::vector<uint64_t> sums(all.size());
       TimeRange range;
@@ -178,7 +178,7 @@ TEST(StatesReportTest, ASleepOfAnotherKindHasItsCallsName) {
       .Step(10, 1, STATE_SLEEPS)
       .Step(15, 1, STATE_SEEN, SLEEP_OTHER, "wait4")
       .Step(60, 1, STATE_RUNS)
-      // Of this one it was not asked.
+      // This one was not asked for.
       .Step(80, 1, STATE_SLEEPS);
   const std::string file = run.Build();
   EXPECT_THAT(StatesReport(file).out, HasSubstr("Slept in: wait4 0.05 s.\n"));
@@ -340,7 +340,7 @@ TEST(ThreadTimesTest, AReadingThatIsLateIsMadeUpForByTheNext) {
   steps.Add(60, ThreadSteps::kIo);
   steps.Add(160, ThreadSteps::kRuns);
   ThreadTimes times;
-  // Of the 80 that are counted 50 are known, which the first reading lacks.
+  // 50 of the 80 that are counted are known, which the first reading lacks.
   EXPECT_THAT(SpansOf(steps, 170, {}, {}, {{55, 10}, {165, 80}}, &times),
               ElementsAre("wants 0-50", "runs 50-60", "I/O 60-130",
                           "wants 130-160?", "runs 160-170"));

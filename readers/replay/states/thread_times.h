@@ -116,8 +116,8 @@ struct ThreadTimes {
   std::vector<uint64_t> other_ns;
   StateNanos sleeps = {};  // how many of each kind
 
-  // The part of it that lies in the range: what parts of ranges side by side
-  // add up to is the same for any such ranges. False: nothing does.
+  // Adds the part of the span that is in the range. Adjacent ranges add up to
+  // the same sums, wherever they meet. False: no part is in it.
   bool Add(StateSpan span, const TimeRange& range);
   void Add(const CountedSpan& span, const TimeRange& range);
   uint64_t total_ns() const;

@@ -211,7 +211,7 @@ TEST_F(RunFactsTest, TheHighestIsWhatTheFooterKnows) {
             "last row");
   EXPECT_TRUE(absl::EndsWith(Fact("highest event"),
                              "; 15.0 MiB at an event without a row"));
-  // Of a row that could not be written; then of one whose place is lost too.
+  // From a row that was not written; then from one whose place is lost too.
   footer.set_max_rss_bytes(15 << 20);
   footer.set_max_rss_number(12);
   facts_.OnFooter(footer);

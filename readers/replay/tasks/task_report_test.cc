@@ -150,7 +150,7 @@ TEST(TaskReportTest, AStepIsAWayAlsoToTheLineWhereItBegan) {
   EXPECT_EQ(Rows(made.Build(), {})[0]["longest_at"], "app.py:12 to :12");
 }
 
-// Of a killed program the end is not known to a millisecond.
+// The end of a killed program is not known to a millisecond.
 TEST(TaskReportTest, AStepThatTheEndCutOffSaysSo) {
   const auto run = [](uint64_t end_ms) {
     TaskRun made;
@@ -272,8 +272,8 @@ TEST(TaskReportTest, WhatTasksAllocatedIsKnownOfHeapEvents) {
   EXPECT_THAT(by_task.out, HasSubstr("\r\n<no task>,1"));
 }
 
-// Task-1 holds 28 MiB, and released as much of others. Meanwhile other threads
-// brought memory while Task-2 ran.
+// Task-1 holds 28 MiB, and released as much of others. Other threads
+// added memory while Task-2 ran.
 TEST(TaskReportTest, WhatRssDidIsNoTasksWhereBlocksAreKnown) {
   for (const HeapMode heap : {HEAP_ALL, HEAP_OFF}) {
     TaskRun run(heap);
@@ -317,7 +317,7 @@ TEST(TaskReportTest, StepsThatFoundNoRoomAreSaid) {
               HasSubstr("3 steps lost: sums are too low."));
 }
 
-// Of a hostile file: numbers of tasks and definitions without sense.
+// In a hostile file: numbers of tasks and definitions without sense.
 TEST(TaskReportTest, AnyNumberIsATask) {
   TaskRun run;
   run.Task(~0u, "last", 77).Step(~0u, TASK_DONE, 0, 5);
@@ -327,7 +327,7 @@ TEST(TaskReportTest, AnyNumberIsATask) {
   EXPECT_EQ(Rows(run.Build(), {}).size(), 3u);
 }
 
-// Of so many the names are read again, of those alone that are shown.
+// Names are then read again, only for the tasks that are shown.
 TEST(TaskReportTest, OfVeryManyTasksThoseThatAreShownHaveTheirNames) {
   constexpr uint32_t kTasks = 66000;
   TaskRun run;

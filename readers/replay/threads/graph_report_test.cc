@@ -76,7 +76,7 @@ TEST(GraphReportTest, WhereCallsAreKnownNumbersAreThoseOfPeaks) {
                                "c</text>\n.*>\\+600.0 KiB at 6.000 s<"));
 }
 
-// Of c's 600 KiB its thread brought 80.
+// c's own thread added 80 of its 600 KiB.
 TEST(GraphReportTest, APeakIsWhatItsThreadDid) {
   CallRun run(0, {}, true);
   Busy(&run);
@@ -137,7 +137,7 @@ TEST(GraphReportTest, WithoutCallsAllHighPointsOfALineAreNumbered) {
   const std::string run = sink.contents();
   const Printed usual = Graph(run);
   EXPECT_EQ(usual.code, 0) << usual.err;
-  // Of the thread and of the process.
+  // Peaks of the thread and of the process.
   EXPECT_EQ(Count(usual.out, "class=\"peak\""), 8u);
   EXPECT_THAT(usual.out, HasSubstr(">404.0 KiB at 0.4"));
   EXPECT_THAT(usual.out, HasSubstr(">8</text>"));
@@ -178,7 +178,7 @@ TEST(GraphReportTest, RebaseIsAsTheUserSays) {
   EXPECT_THAT(wrong.err, HasSubstr("expected auto or a size such as 30M"));
 }
 
-// What a thread gives back may be another one's: it is below 0 then.
+// A thread may release another thread's memory: it is below 0 then.
 TEST(GraphReportTest, LinesMayBeBelowZero) {
   StringSink sink;
   RunBuilder builder(&sink);

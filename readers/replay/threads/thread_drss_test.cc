@@ -74,8 +74,8 @@ TEST(ThreadDrssTest, IsWhatTheRowsThreadDidSinceItsRowBefore) {
   EXPECT_THAT(Cells({}), ElementsAre("40960", "12288", "16384", "24576"));
 }
 
-// What other threads did meanwhile is not in it, and the call's begin may lie
-// before what is printed.
+// What other threads did during it is not in it, and the call may begin before
+// what is printed.
 TEST(ThreadDrssTest, ACallKnowsWhatItsThreadDidInIt) {
   StringSink sink;
   RunBuilder builder(&sink);

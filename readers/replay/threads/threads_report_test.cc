@@ -44,7 +44,7 @@ TEST(ThreadsReportTest, WhoBroughtPagesAndWhoGaveThemBack) {
               HasSubstr("unattributed"));
 }
 
-// What a thread brings another one may give back.
+// What a thread adds another one may release.
 TEST(ThreadsReportTest, ShrinkageIsOfTheThreadWhoseCallItWas) {
   StringSink sink;
   RunBuilder builder(&sink);
@@ -63,7 +63,7 @@ TEST(ThreadsReportTest, ShrinkageIsOfTheThreadWhoseCallItWas) {
   EXPECT_EQ(rows[0]["shrinkage_bytes"], 0);
   EXPECT_EQ(rows[1]["thread"], "MainThread#1");
   EXPECT_EQ(rows[1]["net_bytes"], -8 * static_cast<int64_t>(kPage));
-  // It only gave back.
+  // It only released memory.
   EXPECT_EQ(rows[1]["top_line"], "/job.py:2 f");
   EXPECT_EQ(rows[2]["thread"], "unattributed");
   EXPECT_EQ(rows[2]["net_bytes"], 0);

@@ -1,6 +1,6 @@
 """What `%load_ext pymemrun` brings into IPython and Jupyter's Python kernel.
 
-Of a traced process the built-in module `pymemrun` loads it, of another one the
+In a traced process the built-in module `pymemrun` loads it, in another one the
 package. Nothing here is imported unless it is asked for.
 """
 

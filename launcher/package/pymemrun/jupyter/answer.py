@@ -43,8 +43,8 @@ def as_wide_as_the_page(svg):
 
 
 def picture(file, top, part, ended=True):
-    """RSS by who holds it, or live blocks by line where nobody saw pages. None: the
-    run has neither."""
+    """RSS by what holds it, or live blocks by line without page events. None: the run
+    has neither."""
     summary, = json.loads(tools.ask("pymemreport", "summary", "--json", file, ended=ended))
     words = [*part, "--top", str(min(top, 24)), file,
              *(f"--exclude={pattern}" for pattern in LIBRARIES)]

@@ -42,7 +42,7 @@ def running_number(shell):
 
 
 class CellNames:
-    """Of one shell. `more`: further files that are cells, with their names."""
+    """Names in one shell. `more`: further files that are cells, with their names."""
 
     def __init__(self, shell, more=()):
         self._names = {file: f"In [{number}]" for file, number in numbers(shell).items()}
@@ -55,8 +55,8 @@ class CellNames:
         return f"{name}:{line}" if line else name
 
     def own(self):
-        """Options of pymemreport. Without a kernel cells have no path. So they are code
-        of nobody's, unless it is said that lines are theirs alone."""
+        """Options of pymemreport. Without a kernel cells have no path. So they count
+        as your code only if --own says that no other code does."""
         plain = any(PLAIN.fullmatch(file) for file in self._names)
         return ["--own=<ipython-input-*"] if plain else []
 

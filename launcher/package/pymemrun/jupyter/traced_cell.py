@@ -12,7 +12,7 @@ from . import answer, tools
 from .cell_names import CellNames, file_of, running_number
 
 MOST_WAIT_S = 60
-# A collector waits for a second, and then writes what it has each 150 ms.
+# A collector waits for a second, and then writes what it has every 150 ms.
 MOST_PAGE_WAIT_S = 1.5
 STEP_S = 0.05
 

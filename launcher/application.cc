@@ -119,6 +119,18 @@ std::string VersionText(const PythonChoice& choice) {
          (traced.empty() ? "" : "preloads into CPython " + traced + "\n");
 }
 
+constexpr char kActivationHelp[] =
+    "pymemrun env prints shell commands that set LD_PRELOAD and "
+    "PYMEMRUN_PRELOADED.\nEvery CPython started with these variables is "
+    "traced, "
+    "and every CPython that it\nstarts. Other programs are not affected.\n\n"
+    "Usage: eval \"$(pymemrun env [options])\"\n\n"
+    "Without -o the run files are run.{pid}.pb. The options are those of "
+    "pymemrun;\n`pymemrun --help-all` lists them.\n\n"
+    "Examples:\n"
+    "  eval \"$(pymemrun env --light -o '/tmp/run.{pid}.pb')\"\n"
+    "  unset LD_PRELOAD PYMEMRUN_PRELOADED    trace no further programs\n";
+
 // `pymemrun env [options]`.
 int PrintActivation(int argc, char** argv) {
   Options options;
@@ -127,6 +139,11 @@ int PrintActivation(int argc, char** argv) {
   if (!ReadOptions(argc, argv, secure_getenv, &options, &command_line,
                    &error)) {
     // It is said.
+  } else if (options.help_all) {
+    return Print(AllHelpText());
+  } else if (options.help ||
+             command_line.python == std::vector<std::string>{"-h"}) {
+    return Print(kActivationHelp);
   } else if (!command_line.python.empty()) {
     error = "env takes only options, found '" + command_line.python[0] + "'";
   } else if (ActivationCommands(command_line, &text, &error)) {

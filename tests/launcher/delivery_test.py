@@ -114,6 +114,13 @@ class DeliveryTest(support.ProgramTest):
             self.assertRegex(done.stderr, "^pymemrun: .*" + says +
                              ".*; the program runs untraced\n$")
 
+    def test_env_has_a_help_of_its_own(self):
+        for option in ("-h", "--help"):
+            text = subprocess.run([support.PYMEMRUN, "env", option], check=True,
+                                  capture_output=True, text=True).stdout
+            self.assertIn('\nUsage: eval "$(pymemrun env [options])"\n', text)
+            self.assertNotIn("export", text)
+
     def test_a_command_line_wins_over_what_env_has_set(self):
         out = os.path.join(self.folder, "by_env.{pid}.pb")
         direct = os.path.join(self.folder, "direct.pb")

@@ -49,7 +49,7 @@ void FileOptions::AddOutput(CLI::App* app) {
        {"always", ColorMode::kAlways},
        {"never", ColorMode::kNever}},
       "WHEN",
-      "Print colours on a terminal without $NO_COLOR (auto, the default), "
+      "Print colours: auto (default; on a terminal, unless $NO_COLOR is set), "
       "always or never.");
 }
 
@@ -58,7 +58,8 @@ void FileOptions::AddPid(CLI::App* app) {
       app, "--pid", &pid,
       [](absl::string_view text) { return ParseNumber(text, 1, INT_MAX); },
       "PID",
-      "Read only the file of this process, of several or of those beside one.")
+      "Read only the run file of this process: one of several FILEs, or a file "
+      "beside the one FILE.")
       ->group(kMoreOptions);
 }
 

@@ -169,11 +169,12 @@ TEST(HelpTest, SaysWhatOptionsDoByDefault) {
   EXPECT_THAT(Report({"calls", "--help"}).out,
               HasSubstr("List at most N calls (0: all, the default).\n"));
   const std::string tasks = Report({"tasks", "--help"}).out;
-  for (const char* word : {"(time,", "(longest)", "(grown)", "(heap)"}) {
+  for (const char* word :
+       {"time (default", "longest (", "(RSS added)", "heap ("}) {
     EXPECT_THAT(tasks, HasSubstr(word));
   }
   EXPECT_THAT(Report({"top", "--help"}).out,
-              HasSubstr("Sort by a column of the table: sizes go down"));
+              HasSubstr("Sort by a column of the table: the largest"));
 }
 
 }  // namespace

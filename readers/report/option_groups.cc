@@ -41,10 +41,11 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows,
 }
 
 void TableOptions::AddSort(CLI::App* app) {
-  app->add_option("--sort", view.sort,
-                  absl::StrCat("Sort by a column of the table: sizes go down, "
-                               "names up. ",
-                               kSortsOtherwise))
+  app->add_option(
+         "--sort", view.sort,
+         absl::StrCat("Sort by a column of the table: the largest size "
+                      "first, names from A to Z. ",
+                      kSortsOtherwise))
       ->option_text("COLUMN")
       ->group(kMoreOptions);
 }
@@ -258,9 +259,9 @@ template <typename Target>
 void AddMomentTo(CLI::App* app, Target* moment) {
   AddParsed(app, "--at", moment, ParseMoment, "T",
             "Show this moment: peak (default; the highest RSS), heap-peak (the "
-            "most live bytes), end (of the program's code) "
-            "or exit (after finalization). Or a time (1.5, 1500ms, 50%), "
-            "or a mark's label.");
+            "most live bytes), end (of the program's code) or exit (after "
+            "finalization). Also takes a time (1.5, 1500ms, 50%) or a mark's "
+            "label.");
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ TEST(RunNeedsTest, HelpSaysThemToo) {
   EXPECT_THAT(all, ContainsRegex("Needs a run with[ \n]+states of threads"));
   EXPECT_THAT(Report({"threads", "--help"}).out,
               HasSubstr("It needs a run with page faults or heap events\n"
-                        "(--trace pages), except with --thread-attribution "
-                        "observed."));
+                        "(--trace pages, or --heap sampled), except with "
+                        "--thread-attribution observed."));
   EXPECT_THAT(Report({"export", "--help-all"}).out,
               HasSubstr("dot: needs a run with heap events (--heap"));
 }

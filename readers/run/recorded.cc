@@ -16,7 +16,7 @@ constexpr struct {
     {"page events", "--trace pages"},
     {"page faults", "--trace pages --page-source faults"},
     {"calls or page faults", "--trace calls,pages"},
-    {"page faults or heap events", "--trace pages"},
+    {"page faults or heap events", "--trace pages, or --heap sampled"},
     {"heap events", "--heap sampled or all"},
     {"record of every allocation", "--heap all"},
     {"allocations of C code", "--native"},

@@ -163,7 +163,7 @@ absl::StatusOr<TracedBy> CollectorOf(pid_t pid) {
   if (processes != nullptr) closedir(processes);
   if (!found.run_file.empty()) return found;
   return absl::NotFoundError(
-      "expected a process of yours that pymemrun is tracing, found none");
+      "expected one of your processes that pymemrun is tracing, found none");
 }
 
 absl::StatusOr<std::string> RunFileOf(pid_t pid) {

@@ -234,7 +234,8 @@ TEST(WatchTest, WhatIsNoRunIsRefused) {
   EXPECT_EQ(Report({"watch", "/no/such/file.pb"}).code, 1);
   const Printed nobody = Report({"watch", "1"});
   EXPECT_EQ(nobody.code, 1);
-  EXPECT_THAT(nobody.err, HasSubstr("1: expected a process of yours that pymemrun is tracing, found "));
+  EXPECT_THAT(nobody.err, HasSubstr("1: expected one of your processes that "
+                                    "pymemrun is tracing, found "));
 }
 
 TEST(WatchTest, WrongWordsAreAUsageError) {

@@ -45,7 +45,7 @@ class ForgedCollectorTest(support.ProgramTest):
             done = subprocess.run([support.PYMEMREPORT, "objects", "--pid", str(of.pid)],
                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertRegex(done.stderr, "^pymemreport: [^\n]*expected a process of yours [^\n]*, found none\n$")
+            self.assertRegex(done.stderr, "^pymemreport: [^\n]*expected one of your processes [^\n]*, found none\n$")
         finally:
             for process in fake, of:
                 process.kill()

@@ -354,7 +354,7 @@ else:
         ended = subprocess.Popen(["true"])
         ended.wait()
         self.refused(ended.pid, f"{ended.pid}: expected a process, found none")
-        self.refused(os.getpid(), r"expected a process (of yours )?that pymemrun is tracing")
+        self.refused(os.getpid(), r"expected (a process|one of your processes) that pymemrun is tracing")
         for word in ("x", "0", "-3", "1.5", "99999999999"):
             self.refused(word, r"--pid: ", status=2)
         result = subprocess.run(self.command(), text=True, stderr=subprocess.PIPE)

@@ -143,7 +143,7 @@ class WhatIfTest(support.PageEventsTest):
         run, row = self.check(SMALL, 2 * MIB)
         self.assertGreater(row["rss_arena_bytes"], 10 * MIB)
         self.assertRegex(self.ask(run, "what-if", "Node"),
-                         r"\AWithout the 60,000 objects of Node [\d.]+ MiB of the heap would be freed;\s")
+                         r"\AWithout the 60,000 objects of Node, [\d.]+ MiB of the heap would be freed;\s")
 
     def test_large_objects_return_their_mappings(self):
         _, row = self.check(LARGE, MIB // 2)

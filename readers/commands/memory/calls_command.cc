@@ -33,8 +33,8 @@ class CallsCommand final : public ReportCommand {
             "calls", "the calls that changed RSS most; what was in one call",
             "Lists calls that changed RSS between their CALL and their RETURN: "
             "thread, file, line of the RETURN, function, bytes. --peak and "
-            "--event print what was in one of them, --by function what each "
-            "function's calls changed.\n\nWhere peaks are close together, only "
+            "--event print what was in one of them. --by function adds up the "
+            "calls of each function.\n\nWhere peaks are close together, only "
             "the first is shown. A change also counts for the callers. By "
             "function, only the outermost call of a recursion counts. If page "
             "faults were recorded, a change is that of the call's own thread. "
@@ -87,9 +87,9 @@ void CallsCommand::AddOptions(CLI::App* app) {
        {"file", GroupBy::kFile},
        {"package", GroupBy::kPackage}},
       "KIND",
-      "List calls (default), or functions by what their calls changed, with "
-      "and without the calls that they made. For files and packages, only "
-      "their own changes count.");
+      "List calls (call, default), or add up the growth of all calls by "
+      "function, file or package. Functions have their growth with and without "
+      "the functions they called, files and packages only without.");
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app, &needs_);

@@ -20,14 +20,14 @@ class DiffCommand final : public ReportCommand {
  public:
   DiffCommand()
       : ReportCommand(
-            "diff", "what a run has more or less than another; limits for CI",
+            "diff", "what changed from one run to another; limits for CI",
             "Compares two runs: their peaks, times, and what each of your "
             "lines held. A line that moved is recognized, in another checkout "
             "too.\n\nAfter edits a line is known by its function, its file and "
             "its text. A row is listed if its change exceeds sampling noise: "
             "three standard errors, or more when many rows are compared. Exact "
-            "figures have no error. new, gone, moved and edited say what "
-            "became of the line itself.\n\nExit code 3: a limit of --fail-if "
+            "figures have no error. new, gone, moved and edited describe the "
+            "line itself.\n\nExit code 3: a limit of --fail-if "
             "is exceeded.") {}
 
   void AddOptions(CLI::App* app) override;
@@ -58,11 +58,11 @@ void DiffCommand::AddOptions(CLI::App* app) {
         return std::optional<Moment>(*std::move(moment));
       },
       "T",
-      "Compare what places hold at this moment of each run, see heap --help. "
-      "Totals and limits cover the whole runs.");
+      "Compare what places hold at this moment of each run, one of those of "
+      "heap --at. Totals and limits cover the whole runs.");
   app->add_flag("--stacks", side_.stacks,
-                "Print a tree of call stacks, of live bytes at their peak or "
-                "--at T. --limit N then counts frames.");
+                "Print a tree of call stacks with the change of live bytes, at "
+                "their peak or --at T. --limit N then counts frames.");
   app->add_option_function<std::vector<std::string>>(
          "--fail-if",
          [this](const std::vector<std::string>& texts) {
@@ -77,8 +77,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
          },
          "Exit with 3 if NEW exceeds a limit, such as 'peak>+5%', "
          "'heap>+1MiB', 'time>+0.5s' or 'peak>512MiB'. + means above OLD. "
-         "Figures: peak, heap, heap-end, growth, time, cpu. May be given "
-         "several times.")
+         "Figures: peak, heap, heap-end, growth, time, cpu. Repeatable.")
       ->option_text("LIMIT")
       ->allow_extra_args(false);
   AddParsed(

@@ -29,8 +29,8 @@ class FlameCommand final : public ReportCommand {
   FlameCommand()
       : ReportCommand(
             "flame", "live bytes at a moment as a flame graph",
-            "Draws what is alive at a moment as a flame graph: an SVG to click "
-            "and to search in.") {}
+            "Draws what is alive at a moment as a flame graph, an SVG that can "
+            "be zoomed and searched.") {}
 
   void AddOptions(CLI::App* app) override {
     needs_.Add(Recorded::kHeap);

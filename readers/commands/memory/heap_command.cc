@@ -85,7 +85,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
   app->add_option("--diff", files_.compared,
-                  "Show how FILE2, another run, differs.")
+                  "Show what FILE2, another run, has more or less than FILE.")
       ->option_text("FILE2");
   AddParsed(
       app, "--to", &asked_.to,
@@ -108,7 +108,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "allocations (1).");
   app->add_option("--objects", objects_.dump,
                   "Show the types of the objects in each line's blocks, and "
-                  "who holds them. They are shown as of a dump of the object "
+                  "what holds them. They come from this dump of the object "
                   "graph (the last one beside the run file).")
       ->option_text("[=DUMP]");
   AddChoice(app, "--as", &as_,

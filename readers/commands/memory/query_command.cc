@@ -51,7 +51,7 @@ class QueryCommand final : public ReportCommand {
                "rows");
     app->add_flag("--tables", tables_,
                   "List the tables and their columns instead.");
-    app->add_flag("--markdown", markdown_, "List them as a page of the docs.");
+    app->add_flag("--markdown", markdown_, "Print the list as Markdown.");
     files_.AddOutput(app);
     Need(app, {"--markdown"}, "--tables");
     Exclude(app, {"--tables"}, {"--at", "--limit"});

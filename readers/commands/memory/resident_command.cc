@@ -59,14 +59,14 @@ void ResidentCommand::AddOptions(CLI::App* app) {
               GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
               GroupBy::kMapping, GroupBy::kModule, GroupBy::kPackage},
              "Group by line (default; your code's), library-line (the "
-             "innermost), function (Python's), file, thread or task "
-             "(asyncio's). Or by mapping (what the "
-             "page is part of), module (the file whose instruction "
-             "touched it), or package.");
+             "innermost), function (Python's), file, thread, task "
+             "(asyncio's) or package. Also by mapping (what the page is part "
+             "of) or module (the file whose instruction touched it).");
   AddChoice<std::optional<bool>>(
       app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
-      "Charge a page to who touched it first (touch, the default), or to the "
-      "blocks in it (heap; the default where pages were scanned).");
+      "Charge a page to the code that first touched it (touch, default) or "
+      "that "
+      "allocated its blocks (heap; default for scanned pages).");
   table_.AddPlaces(app, 20);
   AddOwn(app);
   stacks_.Add(app);

@@ -20,7 +20,7 @@ class WatchCommand final : public ReportCommand {
  public:
   WatchCommand()
       : ReportCommand(
-            "watch", "a run while it goes on",
+            "watch", "a run in progress",
             "Shows RSS, your lines that grow, threads and children while a run "
             "is going on. `watch -- SCRIPT` starts one.\n\nIt reads the run "
             "file, so you can quit and restart it; the program is not "

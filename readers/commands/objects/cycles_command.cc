@@ -49,7 +49,7 @@ class CyclesCommand final : public ObjectsCommand {
     table.headings = {{"bytes", "size", CellLook::kBytes},
                       {"circles", "circles"},
                       {"objects", "objects"},
-                      {"hanging_bytes", "hangs off", CellLook::kBytes},
+                      {"hanging_bytes", "kept alive", CellLook::kBytes},
                       {"hanging_objects", "objects"},
                       {"address", "first"},
                       {"types", "types", CellLook::kName}};

@@ -126,8 +126,9 @@ void ObjectsCommand::AddRun(CLI::App* app) {
 
 void ObjectsCommand::AddObject(CLI::App* app, const std::string& usage,
                                const std::string& help) {
-  app->add_option(usage, object_,
-                  help.empty() ? "The object's address, as 0x7f3a1c2d." : help)
+  app->add_option(
+         usage, object_,
+         help.empty() ? "The object's address, such as 0x7f3a1c2d." : help)
       ->required()
       ->option_text(usage);
 }
@@ -153,7 +154,7 @@ void ObjectsCommand::AddWhere(CLI::App* app) {
 
 void ObjectsCommand::AddTable(CLI::App* app, uint64_t usual,
                               const std::string& rows) {
-  table_.Add(app, usual, absl::StrCat("A row for each ", rows, "."));
+  table_.Add(app, usual, absl::StrCat("A row for each ", rows, "."), "rows");
   files_.AddOutput(app);
 }
 
@@ -191,9 +192,10 @@ ObjectsCommand::Chosen ObjectsCommand::NamedObjects(
 }
 
 void ObjectsCommand::AddObjectOrType(CLI::App* app) {
-  AddObject(app, "ADDR|TYPE",
-            "The object's address, as 0x7f3a1c2d, or a type's name, which may "
-            "be a pattern.");
+  AddObject(
+      app, "ADDR|TYPE",
+      "The object's address, such as 0x7f3a1c2d, or the name of a type or a "
+      "pattern for it.");
 }
 
 int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,

@@ -21,7 +21,7 @@ namespace pymemrun {
 namespace {
 
 // A row for each type of these nodes, the largest first, `limit` of them (0:
-// all). Without what is no object.
+// all). Synthetic nodes are left out.
 Table TypesOf(const ObjectGraph& graph, const std::vector<NodeId>& nodes,
               uint64_t limit) {
   struct OfType {
@@ -73,11 +73,11 @@ class WhatIfCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "what-if",
             "how much memory freeing an object or a type would release",
-            "Shows how much of the heap would be freed with an object, or all "
-            "objects of a type, and by how much RSS would fall. It "
-            "needs the run file of a run that recorded each "
-            "allocation and each page.\n\nWith --types it lists the objects "
-            "that would be freed, by type; no run file is needed.") {}
+            "Shows how much heap would be freed and how far RSS would fall "
+            "without an object, or without all objects of a type. It needs the "
+            "dump's run file, recorded with --full, or with --heap all and "
+            "page events.\n\nWith --types it lists the objects that would be "
+            "freed, by type; it then needs no run file.") {}
   std::vector<OldName> OldNames() const override {
     return {{"retained", {"--types"}}};
   }
@@ -186,7 +186,7 @@ std::string WhatIfCommand::NameOf(ObjectAnalysis* analysis,
 // What becomes of the pages.
 std::string PagesText(const ReturnedMemory& pages) {
   std::string text =
-      Row(pages.alone_bytes, false, "of RSS are pages that hold nothing else:");
+      Row(pages.alone_bytes, false, "of RSS: pages that hold nothing else");
   const auto add = [&](uint64_t bytes, absl::string_view what) {
     if (bytes > 0) text += Row(bytes, true, what);
   };
@@ -201,7 +201,7 @@ std::string PagesText(const ReturnedMemory& pages) {
   add(pages.malloc_bytes, "malloc keeps: malloc_trim(0) releases them");
   if (pages.shared_bytes > 0) {
     text += Row(pages.shared_bytes, false,
-                "of RSS are pages that hold other data, too: they stay");
+                "of RSS: pages that also hold other data; they stay");
   }
   return text;
 }
@@ -209,32 +209,31 @@ std::string PagesText(const ReturnedMemory& pages) {
 // Three depths of knowledge: objects alone, the heap as well, and pages.
 std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   if (!what.no_heap.empty()) {
-    return absl::StrCat("Without ", name, " ", Bytes(what.object_bytes),
+    return absl::StrCat("Without ", name, ", ", Bytes(what.object_bytes),
                         " of objects would be freed.\n"
-                        "How much heap and RSS would shrink is not known: ",
+                        "How much heap and RSS would shrink is unknown: ",
                         what.no_heap, "\n");
   }
   const std::string heap =
-      absl::StrCat("Without ", name, " ", Bytes(what.heap_bytes),
+      absl::StrCat("Without ", name, ", ", Bytes(what.heap_bytes),
                    " of the heap would be freed");
   if (!what.no_rss.empty()) {
-    return absl::StrCat(heap, ".\nBy how much RSS would fall is not known: ",
-                        what.no_rss, "\n");
+    return absl::StrCat(
+        heap, ".\nHow far RSS would fall is unknown: ", what.no_rss, "\n");
   }
-  const std::string rss = absl::StrCat(Bytes(what.returned.AtOnceBytes()),
-                                       " of RSS would return at once.");
+  const std::string rss = absl::StrCat(
+      "RSS would fall by ", Bytes(what.returned.AtOnceBytes()), " at once.");
   // Both sentences on one line, or a line each.
   const bool fits = heap.size() + rss.size() + 2 <= kColumns;
   std::string text = absl::StrCat(heap, fits ? "; " : ";\n", rss, "\n\n");
   text += Row(what.heap_bytes, false,
-              absl::StrCat("of the heap are ", Counted(what.objects, "object"),
-                           " and the data beside them"));
+              absl::StrCat("of the heap: ", Counted(what.objects, "object"),
+                           " with the data that belongs to them"));
   text += PagesText(what.returned);
   // A hundredth or less is not worth a line.
   if (what.unplaced_bytes * 100 > what.heap_bytes) {
-    text +=
-        Row(what.unplaced_bytes, false,
-            "of the heap are at unknown addresses: no pages count for them");
+    text += Row(what.unplaced_bytes, false,
+                "of the heap: at unknown addresses, not counted in pages");
   }
   return text;
 }

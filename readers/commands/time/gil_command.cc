@@ -57,8 +57,8 @@ class GilCommand final : public ReportCommand {
             "gil", "who holds the GIL, who waits for it, and where",
             "Says how long each thread held the global interpreter lock (GIL), "
             "waited for it, and ran or slept without it. It says who waited "
-            "for whom, and at which lines.\n\nTime without the GIL is good: "
-            "the thread keeps no other from running. Holding the GIL is bad "
+            "for whom, and at which lines.\n\nA thread without the GIL delays "
+            "no other thread. Holding the GIL is bad "
             "only if other threads wait for it. Lines are known for long "
             "waits, by default of 1 ms or more. With --off it prints the "
             "stacks of waiting threads, by the time waited, and the sum of "
@@ -138,10 +138,10 @@ void GilCommand::AddOptions(CLI::App* app) {
                                       {"gils", GilRows::kGils},
                                       {"stops", GilRows::kStops}},
       "WHAT",
-      "Print only the table of WHAT: threads (CSV, JSON), or blockers, who "
-      "waited for whom. waits are the longest waits with both stacks, places "
-      "the lines that held the GIL during waits. gils are each interpreter's "
-      "GIL, and stops where all threads were stopped.");
+      "Print only one table: threads (default of CSV and JSON), blockers (who "
+      "waited for whom) or waits (the longest, with both stacks). places are "
+      "the lines that held the GIL during waits, gils each interpreter's GIL, "
+      "and stops where all threads were stopped.");
   table_.AddSort(app);
   AddThread(app, &thread_);
   range_.Add(app);
@@ -161,8 +161,8 @@ void GilCommand::AddOff(CLI::App* app) {
                              {"holder", WaitsBy::kHolder},
                              {"both", WaitsBy::kBoth}},
             "WHOSE",
-            "Whose stacks: waiter, the threads that wait (default); holder, "
-            "those that hold the GIL during the wait; both, the holder's below "
+            "Show the stacks of the waiting threads (waiter, default), or of "
+            "those that hold the GIL (holder). both puts the holder's below "
             "the waiter's.");
   app->add_flag("--svg", svg_,
                 "Draw a flame graph, whatever the output's name.");

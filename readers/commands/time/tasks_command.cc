@@ -44,13 +44,13 @@ class TasksCommand final : public ReportCommand {
     files_.AddOne(app);
     AddMoment(app, &at_);
     range_.Add(app);
-    table_.Add(app, 20, "A row for each task, or see --by.");
+    table_.Add(app, 20, "A row for each task, or see --by.", "tasks");
     AddChoice(app, "--by", &by_,
               Choices<TaskRows>{{"task", TaskRows::kTasks},
                                 {"function", TaskRows::kCoroutines}},
               "WHAT",
-              "Group by task (default), or by function, the tasks' "
-              "coroutine.");
+              "Group by task (default), or by function: the tasks of each "
+              "coroutine function together.");
     AddOrder(app);
     AddTasks(app, &table_.view);
     AddThread(app, &thread_);
@@ -116,9 +116,8 @@ void TasksCommand::AddOrder(CLI::App* app) {
                             {"heap", "live_bytes"}};
   AddParsed(
       app, "--sort", &order_, parse, "COLUMN",
-      "List first what ran longest in total (time, the default), or had the "
-      "longest step (longest). Or what added most RSS (grown), or holds most "
-      "on the heap (heap). Any other word is a column of the table.");
+      "Sort by time (default; of all steps), longest (the longest step), grown "
+      "(RSS added), heap (live bytes) or a column of the table.");
 }
 
 // What each task or function allocated, and what of it is alive at the moment,

@@ -60,7 +60,8 @@ class TimelineCommand final : public ReportCommand {
             "Shows memory over time: by default, RSS by place. With --of it "
             "shows live bytes by place, the memory of each thread, or counters "
             "such as CPU.\n\nWithout heap events the holder of a page is "
-            "unknown: it is charged to who touched it first. --threads draws a "
+            "unknown: it is charged to the code that touched it first. "
+            "--threads draws a "
             "lane for each thread below RSS: what memory it took and, if every "
             "event was logged, which of your functions ran. If the GIL, states "
             "or tasks were recorded, it shows when the thread ran, waited and "
@@ -156,7 +157,9 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       app, "--format", &format_svg_, {{"svg", true}, {"csv", false}}, "FORMAT",
       "Print svg (default of rss and threads) or csv.");
   app->add_flag("--svg", svg_, "Draw a picture, whatever the output's name.");
-  options_.table.Add(app, 10, "A row for each moment, value or run.",
+  options_.table.Add(app, 10,
+                     "A row for each moment, counter value or garbage "
+                     "collection.",
                      "runs of --gc");
   AddOwn(app);
   files_.AddOutput(app);
@@ -173,19 +176,19 @@ void TimelineCommand::AddChoosing(CLI::App* app) {
             "bytes also by task (asyncio's), allocator, module, stack. With "
             "heap, RSS is split into live bytes and the rest.");
   app->add_flag("--threads", lanes_,
-                "Draw a lane for each thread: the --top 24 that did most, and "
-                "one for the others together.");
+                "Draw lanes of the busiest threads, and one for all others.");
   AddChoice<std::optional<bool>>(
       app, "--owner", &options_.held, {{"touch", false}, {"heap", true}},
       "KIND",
-      "Charge memory to who allocated the blocks in it (heap, the default), or "
-      "to who touched its pages first (touch).");
+      "Charge memory to the code that allocated the blocks in it (heap, the "
+      "default), or that touched its pages first (touch).");
   AddParsed(
       app, "--top", &options_.top,
       [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
       "N",
       "Show a series for each of the N places or threads with the highest "
-      "peaks (8; of live bytes 10).");
+      "peaks (8; of live bytes 10). With --threads, draw lanes of the N "
+      "busiest threads (24).");
   AddParsed(app, "--interval", &options_.interval_us, ParseInterval, "TIME",
             "Set the time between moments of live bytes: 60s, 500ms, 5m (a "
             "sixtieth of the range).");

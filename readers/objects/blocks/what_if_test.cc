@@ -28,7 +28,7 @@ constexpr uint64_t kBytes = kArena + kPool + 48,
 
 // sys.modules['app'].CACHE is a list of a bytearray and two strings in an
 // arena. The bytearray's bytes have a mapping of their own, the list's items
-// lie in malloc's heap. app.KEPT has a second such list of nothing.
+// are in malloc's heap. app.KEPT has a second such list of nothing.
 class WhatIfTest : public testing::Test {
  protected:
   WhatIfTest() {
@@ -182,8 +182,8 @@ TEST_F(WhatIfTest, TextBeginsWithASentence) {
   const Printed printed = WhatIf({}, Cache());
   EXPECT_THAT(
       printed.out,
-      HasSubstr("Without sys.modules['app'].CACHE 203.4 KiB of the heap would "
-                "be freed;\n196.0 KiB of RSS would return at once.\n"));
+      HasSubstr("Without sys.modules['app'].CACHE, 203.4 KiB of the heap would "
+                "be freed;\nRSS would fall by 196.0 KiB at once.\n"));
   EXPECT_THAT(
       printed.out,
       HasSubstr("stay: in arenas with other blocks, and in one kept empty\n"));
@@ -196,7 +196,7 @@ TEST_F(WhatIfTest, TextBeginsWithASentence) {
 TEST_F(WhatIfTest, OfATypeAllObjectsGo) {
   folder_.Write("run.pb", Run());
   EXPECT_THAT(WhatIf({}, "bytearr*").out,
-              HasSubstr("Without the 1 object of bytearr* "));
+              HasSubstr("Without the 1 object of bytearr*, "));
   const Printed none = WhatIf({}, "app.Nothing");
   EXPECT_EQ(none.code, kExitFailed);
   EXPECT_THAT(none.err, HasSubstr("no object and no type 'app.Nothing'"));
@@ -206,7 +206,7 @@ TEST_F(WhatIfTest, WhatIsNotKnownIsSaidWithTheReason) {
   EXPECT_THAT(
       WhatIf({}, Cache()).out,
       HasSubstr("of objects would be freed.\n"
-                "How much heap and RSS would shrink is not known: there is "
+                "How much heap and RSS would shrink is unknown: there is "
                 "no "));
   folder_.Write("run.pb", Run(HEAP_OFF));
   EXPECT_THAT(Row(Cache())["heap_not_known"].get<std::string>(),
@@ -233,15 +233,15 @@ TEST_F(WhatIfTest, OfARunThatEndsBeforeTheDumpNothingIsKnown) {
   EXPECT_THAT(row["rss_not_known"].get<std::string>(),
               HasSubstr("run.pb ends before the dump"));
   EXPECT_THAT(WhatIf({}, Cache()).out,
-              HasSubstr("How much heap and RSS would shrink is not known: "));
+              HasSubstr("How much heap and RSS would shrink is unknown: "));
 }
 
-// Of a dump with a name of its own.
+// For a dump with a name of its own.
 TEST_F(WhatIfTest, TheRunFileCanBeNamed) {
   const std::string run = folder_.Write("other.pb", Run());
   EXPECT_THAT(WhatIf({"--run", run}, Cache()).out,
-              HasSubstr("RSS would return at once"));
-  EXPECT_THAT(WhatIf({}, Cache()).out, Not(HasSubstr("RSS would return")));
+              HasSubstr("RSS would fall by "));
+  EXPECT_THAT(WhatIf({}, Cache()).out, Not(HasSubstr("RSS would fall")));
 }
 
 }  // namespace

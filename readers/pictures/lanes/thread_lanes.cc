@@ -194,8 +194,8 @@ void LaneDrawing::SetColors() {
   }
   if (other_count > 0 && others.busy_us + others.grown_bytes > 0) {
     AddKey(LaneChart::kOtherColor,
-           Counted(other_count, "other function of yours",
-                   "other functions of yours"),
+           Counted(other_count, "more of your functions",
+                   "more of your functions"),
            others);
   }
   const LaneLevels::Name& library = levels_.names()[LaneLevels::kLibraryCode];

@@ -43,13 +43,14 @@ constexpr ColumnOf<GilRow> kGilColumns[] = {
      [](const GilRow& row) { return row.Function(row.of.stack); }},
     {"stack", kInteger, "an id of stacks",
      [](const GilRow& row) { return IntegerOrNot(row.of.stack); }},
-    {"free_s", kSeconds, "how long the thread was without it",
+    {"free_s", kSeconds, "how long the GIL had been free",
      [](const GilRow& row) {
        return OfHold(row, SecondsOfNs(row.of.free_ns));
      }},
-    {"pauses", kInteger, "how often, in short",
+    {"pauses", kInteger,
+     "how often its last holder had released and retaken it",
      [](const GilRow& row) { return OfHold(row, IntegerOf(row.of.pauses)); }},
-    {"paused_s", kSeconds, "how long, of these",
+    {"paused_s", kSeconds, "for how long in all",
      [](const GilRow& row) {
        return OfHold(row, SecondsOfNs(row.of.paused_ns));
      }},

@@ -95,7 +95,7 @@ Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                              : ShareOf(part.ns(row.times), row.total_ns);
                 });
   }
-  columns.Add("total_s", "of s", [=](const Row& row) {
+  columns.Add("total_s", "total s", [=](const Row& row) {
     return SecondsCell(row.total_ns, format);
   });
   if (has_gil) {
@@ -229,7 +229,7 @@ Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
        [](const auto& of) { return uint64_t{of.number} - 1; }},
       {"held_share", "held", CellLook::kShare,
        [=](const auto& of) { return ShareOf(of.held_ns, total(of)); }},
-      {"total_s", "of s",
+      {"total_s", "total s",
        [=](const auto& of) { return SecondsCell(total(of), format); }},
       {"held_s", "held s",
        [=](const auto& of) { return SecondsCell(of.held_ns, format); }},
@@ -262,7 +262,7 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
       {"thread", "thread", CellLook::kName,
        [&](const auto& of) { return ThreadName(replay, of.first.first); }},
       {"stops", "stops", [](const auto& of) { return of.second.stops; }},
-      {"paused_s", "for s",
+      {"paused_s", "paused s",
        [=](const auto& of) {
          return SecondsCell(of.second.paused_ns, format);
        }},
@@ -368,7 +368,7 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
   }
   table.headings.push_back({"others", "others"});
   const bool has_gil = !replay.HasLocksAlone();
-  table.headings.push_back({"nobody", has_gil ? "nobody" : "not known"});
+  table.headings.push_back({"nobody", has_gil ? "no holder" : "not known"});
   const auto& blocked = replay.blocked_ns();
   for (size_t i = 0; i < threads.size(); ++i) {
     uint64_t others = replay.threads()[threads[i]].waited_ns;
@@ -381,10 +381,10 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
     std::vector<Cell> row = {
         absl::StrCat(i + 1, " ", replay.index().LatestThreadLabel(threads[i]))};
     for (const uint32_t holder : threads) row.push_back(cell(holder));
-    const Cell nobody = cell(GilReplay::kHandover);
+    const Cell no_holder = cell(GilReplay::kHandover);
     row.push_back(others == 0 ? Cell()
                               : SecondsCell(others, TableFormat::kText));
-    row.push_back(nobody);
+    row.push_back(no_holder);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -151,7 +151,7 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
                              : Cell();
                 });
   }
-  columns.Add("total_s", "of s", [=](uint32_t of) {
+  columns.Add("total_s", "total s", [=](uint32_t of) {
     return SecondsCell(states(of).times.total_ns(), format);
   });
   columns.Add("preempted", "preempted",

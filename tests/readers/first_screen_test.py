@@ -80,7 +80,7 @@ class FirstScreenTest(support.ProgramTest):
         left = re.search(r"Free at the end: (\S+ \w+) in malloc's heap "
                          r"\(ctypes\.CDLL\(None\)\.malloc_trim\(0\) ", text)
         self.assertAlmostEqual(mib(left[1]), FREE_MIB, delta=20, msg=text)
-        self.assertIn(f"Kept by live blocks of free.py:{line_with(FREE, '# pins')}.", text)
+        self.assertIn(f"Live blocks of free.py:{line_with(FREE, '# pins')} keep these areas.", text)
 
     def test_which_lines_grow(self):
         script = self.write("steps.py", STEPS)

@@ -27,8 +27,8 @@ std::string KeptBy(const std::vector<Place>& in_malloc,
     }
   }
   if (lines.empty()) return "";
-  return absl::StrCat(" Kept by live blocks of ", absl::StrJoin(lines, " and "),
-                      ".");
+  return absl::StrCat(" Live blocks of ", absl::StrJoin(lines, " and "),
+                      " keep these areas.");
 }
 
 // Free memory is worth a sentence from this share of RSS on.

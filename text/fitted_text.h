@@ -37,7 +37,8 @@ std::string Percent(double share);
 
 // A path relative to `folder`, or to the folder of installed packages.
 std::string ShortPath(absl::string_view path, absl::string_view folder);
-// The last folder and the file of other paths, after dots.
+// As ShortPath(), but a path in neither folder is cut to dots, its last folder
+// and its file.
 std::string ShortestPath(absl::string_view path, absl::string_view folder,
                          bool unicode);
 

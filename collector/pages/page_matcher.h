@@ -58,9 +58,10 @@ struct PageMark {
 // Matches samples (page faults, from the perf ring) with touches (page signals,
 // with stacks).
 //
-// The rule: the stack of a sample is that of the first touch of its thread that
-// is not older. The match is exact if that touch has the page of the sample and
-// is not late. All other matches are inferred.
+// The rule: a sample belongs to the next touch of its thread, the first that is
+// not older, if that touch has the page of the sample and is not late. Such a
+// match is exact. Other samples are divided between two touches, see below:
+// their matches are inferred.
 //
 // Why there are fewer touches than samples: one system call may cause a
 // thousand faults and gets one signal, with the first address. In a burst the
@@ -91,7 +92,7 @@ class PageMatcher {
 
   // Adds a touch. `thread` is a Linux thread id.
   void AddTouch(uint32_t thread, const PageTouch& touch);
-  // Adds samples. Call it before AddTouch() with the touches of these samples.
+  // Add samples before their touches.
   void AddSamples(const std::vector<PageSample>& samples);
   void AddMark(const PageMark& mark);
 
@@ -112,10 +113,10 @@ class PageMatcher {
   void Emit(uint64_t complete_ns, Output* out);
 
   // Returns the emitted faults that may still have been running at `time_ns`. A
-  // sample is taken when its fault begins. It is over when its signal arrives
-  // or its thread does something else. Under load that may be 10 ms later or
-  // more. REQUIRES: everything up to `time_ns`, and nothing younger, was
-  // emitted.
+  // sample is taken when its fault begins. The fault is over when its signal
+  // arrives or its thread does something else. Under load that may be 10 ms
+  // later or more. REQUIRES: everything up to `time_ns`, and nothing younger,
+  // was emitted.
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
   // Number of samples, marks and touches that wait.
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }

@@ -48,9 +48,9 @@ absl::StatusOr<std::string> EncodeFrameIndex(
     const std::vector<FrameSpan>& spans, FrameCompressor* compressor);
 
 // The spans of a file of `size_bytes`, which cover it from its begin up to its
-// index. nullopt: the file has no index, or several files were put together and
-// it is the last one's. Fails when it has one that cannot be
-// right, saying why. Leaves the source anywhere.
+// index. nullopt: the file has no index, or the file is several put together,
+// and its index covers only the last. Fails, saying why, if the index cannot be
+// right. Leaves the source anywhere.
 absl::StatusOr<std::optional<std::vector<FrameSpan>>> ReadFrameIndex(
     ByteSource* source, uint64_t size_bytes);
 

@@ -31,7 +31,7 @@ class RunBuilder {
   uint32_t AddFunction(absl::string_view qualname, absl::string_view module);
   uint32_t AddSite(What what, uint32_t code, uint32_t line,
                    uint32_t function = 0);
-  // `renamed`: the thread's id by another name.
+  // `renamed`: the id that this thread got under its earlier name; 0: none.
   uint32_t AddThread(absl::string_view name, uint64_t native_id,
                      uint32_t renamed = 0);
   uint32_t AddStack(uint32_t parent, uint32_t code, uint32_t line);

@@ -14,9 +14,9 @@ typedef void PymemrunSlotFilled(PyThreadState* tstate, Py_tracefunc func);
 
 // From here on `filled` is told.
 void PymemrunWatchSlots(PymemrunSlotFilled* filled);
-// A shared libpython may call its own _PyEval_SetProfile without looking for
-// ours: then sys.setprofile is heard of from here on. After Py_Initialize;
-// again: no effect.
+// In a shared libpython sys.setprofile may bypass our _PyEval_SetProfile. After
+// this call it is heard of there, too. Call it after Py_Initialize; a second
+// call has no effect.
 void PymemrunWatchSysSetprofile(void);
 
 #ifdef __cplusplus

@@ -2,11 +2,11 @@
 //
 // Pages show what is resident, and whether it belongs to a file, a stack or
 // anonymous memory. Blocks show who allocated anonymous memory: a recorded
-// block stands for the resident part of as many blocks as its rate says. Pools
-// of C libraries are charged to the code that touched them, see FindPools();
-// how much of a pool is in use is unknown. The rest of anonymous memory is free
-// memory that an allocator keeps, or was not recorded. Pages of files, and
-// copies of them, are charged to the code that touched them.
+// block stands for several like it, by its rate; of each the resident part
+// counts. Pools of C libraries are charged to the code that touched them, see
+// FindPools(); how much of a pool is in use is unknown. The rest of anonymous
+// memory is free memory that an allocator keeps, or was not recorded. Pages of
+// files, and copies of them, are charged to the code that touched them.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_MEMORY_SPLIT_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_MEMORY_SPLIT_H_
 
@@ -72,8 +72,9 @@ struct MemorySplit {
 // anonymous memory is then charged to the code that touched it, and counted as
 // free_bytes. Without page events only the heap is known, and the kernel's
 // count of file pages, if it was read; the rest is unattributed. `by`: the kind
-// of place; the allocators of pages are unknown. Threads that `threads` (null:
-// all) leaves out are the place kOtherThreads.
+// of place. With kAllocator the place of pages has no name: who allocated them
+// is unknown. Threads that `threads` (null: all) leaves out are the place
+// kOtherThreads.
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
                         double rss_bytes, GroupBy by = GroupBy::kLine,
                         ThreadFilter* threads = nullptr);

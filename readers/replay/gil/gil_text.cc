@@ -79,11 +79,15 @@ const char* PartText(const GilReplay& replay) {
   return replay.range().any() ? "the range" : "the run";
 }
 
+// "12.3 ms".
+std::string MillisText(uint64_t ns) {
+  return absl::StrFormat("%.1f ms", static_cast<double>(ns) / 1e6);
+}
+
 // "12.3 ms", or "none".
 std::string LongestGilWait(const GilReplay& replay) {
-  if (replay.worst().empty()) return "none";
-  return absl::StrFormat("%.1f ms",
-                         static_cast<double>(replay.worst()[0].wait_ns) / 1e6);
+  return replay.worst().empty() ? "none"
+                                : MillisText(replay.worst()[0].wait_ns);
 }
 
 // "4 threads wait 61 % of their time for WHAT, 12.3 ms at most".
@@ -96,10 +100,6 @@ std::string WhoIsHeldUp(const GilReplay& replay, const GilSums& waiters,
       " ", GilPercent(waiters.Share(waiters.waited_ns)), " of ",
       is_one ? "its" : "their", " time for ", what, ", ",
       LongestGilWait(replay), " at most");
-}
-
-std::string Millis(uint64_t ns) {
-  return absl::StrFormat("%.1f ms", static_cast<double>(ns) / 1e6);
 }
 
 // "list.sort at app.py:31 lets go last"; empty: no place is known.
@@ -137,7 +137,8 @@ std::string StopsText(const GilReplay& replay) {
   const auto& [thread, place] = most->first;
   return absl::StrCat(
       " All threads were stopped ", Counted(all.stops, "time"), ", for ",
-      Millis(all.paused_ns), " in all, ", Millis(all.longest_ns), " at most",
+      MillisText(all.paused_ns), " in all, ", MillisText(all.longest_ns),
+      " at most",
       place.stack == 0
           ? absl::StrCat(", mostly by ",
                          TerminalText(replay.index().LatestThreadLabel(thread)))
@@ -303,9 +304,9 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
     const std::string calls = GilCallText(replay, wait.holder_place);
     absl::StrAppend(
         &text,
-        absl::StrFormat("%d. %s %s %.1f ms at %.3f s", number,
+        absl::StrFormat("%d. %s %s %s at %.3f s", number,
                         NameOf(replay, wait.thread), VerbOf(wait),
-                        static_cast<double>(wait.wait_ns) / 1e6,
+                        MillisText(wait.wait_ns),
                         static_cast<double>(wait.begin_ns) / 1e9),
         HolderText(replay, wait), "\nwaiter: ", StackLine(replay, wait.stack),
         "\nholder: ", StackLine(replay, wait.holder_place.stack),

@@ -59,9 +59,11 @@ class HeapModel {
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
   // Later allocations belong to this step. Not together with CountTemporary().
   void BeginStep(uint32_t step) { step_ = step; }
-  // Split the sources: those of library threads by the line that waits for
-  // them; all by task, with or without stacks. REQUIRES: nothing was added.
+  // Splits the sources of library threads by the line that waits for these
+  // threads. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
+  // Splits all sources by task, with stacks or without. REQUIRES: nothing was
+  // added.
   void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
   HeapSources* mutable_sources() { return &sources_; }
   // Keeps three sums instead of sources: live blocks, tracing's own, and

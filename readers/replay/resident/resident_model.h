@@ -5,9 +5,9 @@
 //   - A page that comes is charged to its toucher, even if it is there already.
 //     Its removal may have been missed, or zeros were read before it was
 //     written. There are two exceptions. After a fork a copied page keeps its
-//     owner. So does a page that a Residency has confirmed: threads also fault
-//     on resident memory, when the kernel moves it or samples which CPU uses
-//     it.
+//     owner. So does a page that a Residency, the list of resident pages that
+//     the kernel gave at one moment, has confirmed: threads also fault on
+//     resident memory, when the kernel moves it or samples which CPU uses it.
 //   - A populating call is charged with the pages of its range that were not
 //     resident yet.
 //   - Unmapped, discarded and trimmed pages go; moved ones keep their owners.
@@ -27,7 +27,8 @@
 //   - Where one page in N was sampled, it stands for N pages, and the others
 //     are not kept. Nor are pages without a recorded fault, except those from
 //     before tracing and those inferred in huge pages and files. In a huge page
-//     each page stands for itself, unless another sampled fault in it follows.
+//     each page stands for itself, unless a later fault in the same huge page
+//     was sampled.
 //
 // Memory: 40 to 80 bytes for each run of pages (PageMap): pages that have one
 // owner and, until the next Residency, one time. Each owner takes a few bytes

@@ -11,7 +11,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPool = 1 << 14;
+constexpr uint64_t kPoolBytes = 1 << 14;
 // Address of the arena that becomes empty first.
 constexpr uint64_t kSpare = 0x800 * kPage;
 
@@ -70,14 +70,14 @@ TEST_F(ReturnedMemoryTest, AMappingReturnsAtOnceHoweverSmall) {
 
 TEST_F(ReturnedMemoryTest, ArenasReturnAsAWholeWhenTheyAreEmpty) {
   const uint64_t first = 0x1000 * kPage, second = first + (1 << 20);
-  arenas_ = {{kSpare, kSpare + (1 << 20), kPool},
-             {first, second, kPool},
-             {second, second + (1 << 20), kPool}};
+  arenas_ = {{kSpare, kSpare + (1 << 20), kPoolBytes},
+             {first, second, kPoolBytes},
+             {second, second + (1 << 20), kPoolBytes}};
   Come(first / kPage, 40);  // two of them hold blocks that go
   Come(second / kPage, 40);
   going_ = {Block(kSpare + 48, 64, true), Block(first + 48, 64, true),
-            Block(first + kPool + 48, 64, true), Block(second + 48, 64, true),
-            Block(second + kPage, 64, true)};
+            Block(first + kPoolBytes + 48, 64, true),
+            Block(second + 48, 64, true), Block(second + kPage, 64, true)};
   staying_ = {Block(second + 48 + 64, 64, true)};
   const ReturnedMemory returned = Returned();
   EXPECT_EQ(returned.arenas, 1u);
@@ -92,7 +92,7 @@ TEST_F(ReturnedMemoryTest, ArenasReturnAsAWholeWhenTheyAreEmpty) {
 TEST_F(ReturnedMemoryTest, OneEmptyArenaStays) {
   for (uint64_t i = 0; i < 3; ++i) {
     const uint64_t begin = kSpare + (i << 20);
-    arenas_.push_back({begin, begin + (1 << 20), kPool});
+    arenas_.push_back({begin, begin + (1 << 20), kPoolBytes});
     Come(begin / kPage, 256);
     going_.push_back(Block(begin + 48, 64, true));
     const ReturnedMemory returned = Returned();
@@ -104,7 +104,7 @@ TEST_F(ReturnedMemoryTest, OneEmptyArenaStays) {
 
 TEST_F(ReturnedMemoryTest, WithoutABlockThatGoesAnArenaIsNotCounted) {
   const uint64_t first = 0x1000 * kPage;
-  arenas_ = {{first, first + (1 << 20), kPool}};
+  arenas_ = {{first, first + (1 << 20), kPoolBytes}};
   Come(first / kPage, 40);
   EXPECT_EQ(Returned().alone_bytes, 0u);
   EXPECT_EQ(Returned().arenas, 0u);
@@ -113,7 +113,8 @@ TEST_F(ReturnedMemoryTest, WithoutABlockThatGoesAnArenaIsNotCounted) {
 // Arenas are aligned to pages, so the last pool may be none.
 TEST_F(ReturnedMemoryTest, AMappingBehindTheLastPoolDoesNotKeepAnArena) {
   const uint64_t first = 0x1000 * kPage, end = first + (1 << 20);
-  arenas_ = {{kSpare, kSpare + (1 << 20), kPool}, {first, end, kPool}};
+  arenas_ = {{kSpare, kSpare + (1 << 20), kPoolBytes},
+             {first, end, kPoolBytes}};
   Come(first / kPage, 256);
   going_ = {Block(kSpare + 48, 64, true), Block(first + 48, 64, true)};
   staying_ = {Block(end - kPage, 10 * kPage)};
@@ -129,7 +130,7 @@ TEST_F(ReturnedMemoryTest, WhatWasThereBeforeTracingHoldsSomethingElse) {
   pages_.Add(ResidencyView{1, 2, 0, ranges});
   Come(first / kPage, 10);
   // It seems to begin an arena, and goes on with an older one.
-  arenas_ = {{first, first + (1 << 20), kPool}};
+  arenas_ = {{first, first + (1 << 20), kPoolBytes}};
   going_ = {Block(first - 100, 200, true)};
   const ReturnedMemory returned = Returned();
   EXPECT_EQ(returned.shared_bytes, kPage);

@@ -88,7 +88,9 @@ bool AddWishes(const std::string& version, Delivery delivery,
       return false;
     }
     if (!is_any) wishes->option = word;
-    TakeWordsOfInterpreter(command_line);
+    command_line->python.erase(command_line->python.begin() +
+                               command_line->script_at);
+    TakeWordsOfInterpreter(command_line->script_at, command_line);
   } else if (NamesProgram(word)) {
     PythonChoice choice;
     if (!ChoosePython(*wishes, version, delivery, &choice, error)) return false;

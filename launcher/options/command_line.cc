@@ -220,25 +220,24 @@ bool SplitCommandLine(int argc, const char* const* argv,
   return Splitter(argc, argv, names, command_line, error).Split();
 }
 
-// The script's place holds the interpreter, so it serves as argv[0] of a
-// command line of its own. That has no options of pymemrun.
-void TakeWordsOfInterpreter(CommandLine* command_line) {
-  std::vector<std::string>& words = command_line->python;
-  const auto script = words.begin() + command_line->script_at;
-  std::vector<const char*> argv;
-  for (auto word = script; word != words.end(); ++word) {
+// The first `--` is the one that pymemrun drops, and without names all that
+// follows is the interpreter's. Its own message is the best for what it
+// refuses, and it prints and ends for `--version`, which is unknown here.
+void TakeWordsOfInterpreter(size_t at, CommandLine* command_line) {
+  const std::vector<std::string>& words = command_line->python;
+  std::vector<const char*> argv = {"python3", "--"};
+  for (auto word = words.begin() + at; word != words.end(); ++word) {
     argv.push_back(word->c_str());
   }
   CommandLine read;
   std::string error;
-  // What it refuses the interpreter will refuse.
   if (!SplitCommandLine(static_cast<int>(argv.size()), argv.data(), {}, &read,
                         &error)) {
     read.form = ProgramForm::kNone;
   }
-  words.erase(script);
   command_line->form = read.form;
   command_line->target = read.target;
+  command_line->script_at = at + read.script_at;
 }
 
 }  // namespace pymemrun

@@ -48,9 +48,10 @@ bool SplitCommandLine(int argc, const char* const* argv,
                       const std::vector<OptionName>& names,
                       CommandLine* command_line, std::string* error);
 
-// Corrects a split where the script is a Python interpreter: all words after it
-// are arguments of that interpreter. REQUIRES: the form is kScript.
-void TakeWordsOfInterpreter(CommandLine* command_line);
+// Corrects what is said of the program: the words from python[at] on are all of
+// a Python interpreter's command line, and none is an option of pymemrun. What
+// the interpreter will refuse has the form kNone.
+void TakeWordsOfInterpreter(size_t at, CommandLine* command_line);
 
 }  // namespace pymemrun
 

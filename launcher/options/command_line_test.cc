@@ -112,6 +112,40 @@ TEST(CommandLineTest, OwnOptionsStandBetweenTheInterpreters) {
               ElementsAre("-I", "-X", "dev", "-O", "s.py", "-o"));
 }
 
+// Names of pymemrun's own options mean nothing there.
+TEST(CommandLineTest, AnInterpretersWordsAreReadByItsGrammar) {
+  const FormCase cases[] = {
+      {{"--version"}, ProgramForm::kNone, "", {}},
+      {{"--help"}, ProgramForm::kNone, "", {}},
+      {{"--help-all"}, ProgramForm::kNone, "", {}},
+      {{"--help-env"}, ProgramForm::kNone, "", {}},
+      {{"--help-xoptions"}, ProgramForm::kNone, "", {}},
+      {{"--quiet", "s"}, ProgramForm::kNone, "", {}},
+      {{"-o", "s"}, ProgramForm::kNone, "", {}},
+      {{"--check-hash-based-pycs", "always", "s"},
+       ProgramForm::kScript,
+       "s",
+       {}},
+      {{"--", "--quiet"}, ProgramForm::kScript, "--quiet", {}},
+      {{"s", "--version"}, ProgramForm::kScript, "s", {}},
+      {{"-m", "m", "--help"}, ProgramForm::kModule, "m", {}},
+      {{}, ProgramForm::kStdin, "", {}},
+  };
+  for (const FormCase& c : cases) {
+    CommandLine line;
+    line.python = {"-I"};
+    line.python.insert(line.python.end(), c.words.begin(), c.words.end());
+    const std::vector<std::string> python = line.python;
+    TakeWordsOfInterpreter(1, &line);
+    EXPECT_EQ(line.form, c.form) << testing::PrintToString(c.words);
+    EXPECT_EQ(line.target, c.target);
+    EXPECT_EQ(line.python, python);
+    if (c.form == ProgramForm::kScript) {
+      EXPECT_EQ(line.python[line.script_at], c.target);
+    }
+  }
+}
+
 TEST(CommandLineTest, AnOptionMayHaveALetter) {
   EXPECT_EQ(Split({"-oa.pb"}).line.own[0].value, "a.pb");
   EXPECT_EQ(Split({"-o", "a.pb"}).line.own[0].value, "a.pb");

@@ -139,16 +139,20 @@ void GiveWay(const std::string& own, char** argv) {
       std::strerror(errno) + kRunsUntraced);
 }
 
-// What is in our variables and options, and how the interpreter was called. The
-// first `--` of a command line is pymemrun's and is dropped: with this one, one
-// of the interpreter's stays.
-std::vector<const char*> CommandLineOf(const std::vector<std::string>& ours,
-                                       int argc, char** argv) {
+// Reads what is in our variables and options, and how the interpreter was
+// called. These two are read apart: `--version` is an option of both.
+bool ReadWords(const std::vector<std::string>& ours, int argc, char** argv,
+               Options* options, CommandLine* command_line,
+               std::string* error) {
   std::vector<const char*> words = {"pymemrun"};
   for (const std::string& word : ours) words.push_back(word.c_str());
-  words.push_back("--");
-  words.insert(words.end(), argv + 1, argv + argc);
-  return words;
+  if (!ReadOptions(static_cast<int>(words.size()), words.data(), secure_getenv,
+                   options, command_line, error)) {
+    return false;
+  }
+  command_line->python.assign(argv + 1, argv + argc);
+  TakeWordsOfInterpreter(0, command_line);
+  return true;
 }
 
 // `python -m pymemrun` starts the launcher, which makes a run of its own.
@@ -170,12 +174,9 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Both live until the process ends, the tracer points into them.
   static Options* const options = new Options;
   static CommandLine* const command_line = new CommandLine;
-  const std::vector<const char*> words =
-      CommandLineOf(told.options, argc, argv);
   std::string error;
   Limits limits;
-  if (!ReadOptions(static_cast<int>(words.size()), words.data(), secure_getenv,
-                   options, command_line, &error)) {
+  if (!ReadWords(told.options, argc, argv, options, command_line, &error)) {
     SayNoRun(told, error);
     return false;
   }

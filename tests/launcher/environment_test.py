@@ -84,6 +84,25 @@ class EnvironmentTest(support.ProgramTest):
                 with self.subTest(command[0]):
                     self.assert_unharmed(command)
 
+    def test_a_python_that_prints_and_ends_leaves_no_run(self):
+        before = os.listdir(self.folder)
+        for option in ("--version", "--help", "--help-env", "--help-xoptions",
+                       "--help-all", "-V", "-h", "--quiet"):
+            with self.subTest(option):
+                self.assert_unharmed([PYTHON, option])
+        self.assertEqual(os.listdir(self.folder), before)
+
+    def test_options_of_both_are_the_pythons(self):
+        script = self.write("both.py", "print(3)")
+        variables = self.activation("both.pb")
+        words = [PYTHON, "--check-hash-based-pycs", "always", script, "--version"]
+        done = subprocess.run(words, env=variables, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("3\n", ""))
+        path = os.path.join(self.folder, "both.pb")
+        fault_support.wait_for_collector_to_end(path)
+        self.assertEqual([word.decode() for word in support.Run(path, done).header.argv],
+                         words)
+
     def test_a_static_program(self):
         for flag in "-static", "-static-pie":
             self.assert_unharmed([self.build(

@@ -356,7 +356,7 @@ Table GilTable(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
 }
 
 // A row has the columns of the same threads, in the same order. "others" is the
-// rest of the thread's waits.
+// rest of the thread's waits, and of the stops that it waited for.
 Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
   std::vector<uint32_t> threads = GilThreadsOf(replay, keep);
   threads.resize(std::min(threads.size(), kMatrixThreads));
@@ -371,7 +371,8 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
   table.headings.push_back({"nobody", has_gil ? "no holder" : "not known"});
   const auto& blocked = replay.blocked_ns();
   for (size_t i = 0; i < threads.size(); ++i) {
-    uint64_t others = replay.threads()[threads[i]].waited_ns;
+    const GilThreadTimes& times = replay.threads()[threads[i]];
+    uint64_t others = times.waited_ns + times.stopped_ns;
     const auto cell = [&](uint32_t holder) {
       const auto found = blocked.find({threads[i], holder});
       const uint64_t ns = found == blocked.end() ? 0 : found->second;

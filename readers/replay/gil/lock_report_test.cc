@@ -65,6 +65,14 @@ TEST(LockReportTest, WhoWaitsForWhomAndWhereAllWereStopped) {
             "threads,takes,waits\r\n");
 }
 
+// Of a lock for 40 ms, and while all stood still for 18 ms.
+TEST(LockReportTest, WaitsForThoseThatAreNotListedHaveTheStops) {
+  const std::string text =
+      ReportOf(FreeThreaded().Build(), {"gil", "--thread", "worker"}).out;
+  EXPECT_THAT(text, HasSubstr("for 1  others  not known  waiter\n"
+                              "    -   0.058          -  1 worker#12\n"));
+}
+
 // It asks each millisecond until all stand still; the next pause is another
 // one.
 TEST(LockReportTest, PausesThatFollowEachOtherAreToldApart) {

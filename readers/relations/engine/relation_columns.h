@@ -96,11 +96,11 @@ class NumberedRelation : public SpecifiedRelation<Row> {
   virtual Row RowAt(uint64_t number, std::string* made) = 0;
   // Walks over the row of this number, if it exists.
   std::unique_ptr<RowCursor> OneRow(int64_t number) {
-    const uint64_t end = End().value_or(0);
+    const absl::StatusOr<uint64_t> end = End();
     const auto row = static_cast<uint64_t>(number);
-    const bool is_there = row >= First() && row < end;
-    return std::make_unique<Cursor>(this, is_there ? row : end,
-                                    is_there ? row + 1 : end, absl::OkStatus());
+    const bool is_there = row >= First() && row < end.value_or(0);
+    return std::make_unique<Cursor>(this, row, is_there ? row + 1 : row,
+                                    end.status());
   }
 
  private:

@@ -86,7 +86,7 @@ class EventSums final : public NumberedRelation<SumRow> {
   absl::StatusOr<uint64_t> End() override {
     if (!was_read_) {
       SumReader reader;
-      run_->file()->ReadAgain(&reader);
+      if (!run_->file()->ReadAgain(&reader)) return RelationRun::NotRead();
       sums_ = reader.Take();
     }
     was_read_ = true;

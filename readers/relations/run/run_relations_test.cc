@@ -360,6 +360,17 @@ TEST_F(RunRelationsTest, EachColumnOfEachTableHasCells) {
   }
 }
 
+TEST_F(RunRelationsTest, ARunThatCannotBeReadAgainHasNoSums) {
+  FdSink nowhere(-1);
+  const Console silent = {"test", &nowhere, -1, -1};
+  const auto run = RelationRun::Read(file_.path(), {Moment::kEnd}, silent);
+  ASSERT_NE(run, nullptr);
+  ASSERT_EQ(truncate(file_.path().c_str(), 0), 0);
+  const auto sums = EventSumsRelation(run.get());
+  EXPECT_EQ(sums->Rows()->Next().status(), RelationRun::NotRead());
+  EXPECT_EQ(sums->Rows()->Next().status(), RelationRun::NotRead());
+}
+
 TEST_F(RunRelationsTest, NothingIsWrittenAndNothingElseRead) {
   const std::string target = absl::StrCat(file_.path(), ".other");
   for (const std::string& sql :

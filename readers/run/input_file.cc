@@ -59,7 +59,12 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return absl::NotFoundError(strerror(errno));
   struct stat info;
-  if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
+  if (fstat(fd, &info) != 0) {
+    const absl::Status status = absl::NotFoundError(strerror(errno));
+    close(fd);
+    return status;
+  }
+  if (S_ISDIR(info.st_mode)) {
     close(fd);
     // A folder that has run files stands for them: see WithFolders().
     return absl::InvalidArgumentError(

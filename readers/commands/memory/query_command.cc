@@ -91,9 +91,11 @@ class QueryCommand final : public ReportCommand {
   TableOptions table_;
 };
 
-// Whether the SELECT has the word, between characters that no name has. SQL is
-// not parsed for this: at worst a message is printed without need.
-bool Names(const std::string& sql, absl::string_view word) {
+// Whether the SELECT has the word, between characters that no name has, in
+// capitals or not. SQL is not parsed for this: at worst a message is printed
+// without need.
+bool Names(absl::string_view select, absl::string_view word) {
+  const std::string sql = absl::AsciiStrToLower(select);
   const auto is_letter = [&sql](size_t at) {
     return at < sql.size() && (absl::ascii_isalnum(sql[at]) || sql[at] == '_');
   };

@@ -97,9 +97,15 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
   if (read == nullptr) return code;
   const HeapMoments& replay = *read;
   switch (format_) {
-    case Format::kPprof:
-      output->Append(Gzipped(PprofProfile(replay)));
+    case Format::kPprof: {
+      const std::string profile = PprofProfile(replay);
+      if (profile.empty()) {
+        console.Say("the profile has more than the 2 GiB that pprof can read");
+        return kExitFailed;
+      }
+      output->Append(Gzipped(profile));
       break;
+    }
     case Format::kSpeedscope:
       output->Append(SpeedscopeJson(replay));
       break;

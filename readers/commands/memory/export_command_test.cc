@@ -213,6 +213,19 @@ TEST(HeapExportTest, DotHasFunctionsAndWhoCallsThem) {
               HasSubstr("label=\"a\\\"; \\\\"));
 }
 
+TEST(GzippedTest, PiecesMakeOneFile) {
+  std::string bytes;
+  for (uint32_t i = 0; i < 200000; ++i) {
+    bytes += static_cast<char>((i * i) >> 7);
+  }
+  const std::string whole = Gzipped(bytes);
+  EXPECT_EQ(Unzipped(whole), bytes);
+  for (const size_t piece : {size_t{7}, size_t{1000}, bytes.size()}) {
+    EXPECT_EQ(Unzipped(Gzipped(bytes, piece)), bytes) << piece;
+  }
+  EXPECT_EQ(Unzipped(Gzipped("")), "");
+}
+
 TEST(HeapExportTest, NamesOfAnyKindStayReadable) {
   HeapRun run;
   run.load = std::string("\xff\x00\"]}", 5);

@@ -181,7 +181,7 @@ std::string PprofProfile(const HeapMoments& replay) {
   return maker.Take();
 }
 
-std::string Gzipped(const std::string& bytes) {
+std::string Gzipped(absl::string_view bytes, size_t piece_bytes) {
   // zlib: the largest window, and 16 for a header and trailer of gzip.
   constexpr int kGzipWindow = 15 + 16;
   z_stream stream = {};
@@ -189,15 +189,23 @@ std::string Gzipped(const std::string& bytes) {
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return "";
   }
-  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
-  stream.avail_out = static_cast<uInt>(zipped.size());
-  const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  zipped.resize(whole ? stream.total_out : 0);
+  std::string zipped;
+  char piece[1 << 16];
+  int status = Z_OK;
+  while (status == Z_OK) {
+    if (stream.avail_in == 0) {
+      const absl::string_view next = bytes.substr(0, piece_bytes);
+      bytes.remove_prefix(next.size());
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next.data()));
+      stream.avail_in = static_cast<uInt>(next.size());
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = sizeof(piece);
+    status = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+    zipped.append(piece, sizeof(piece) - stream.avail_out);
+  }
   deflateEnd(&stream);
-  return zipped;
+  return status == Z_STREAM_END ? zipped : "";
 }
 
 }  // namespace pymemrun

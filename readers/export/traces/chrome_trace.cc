@@ -84,20 +84,25 @@ uint32_t ChromeTrace::AddTrack(int64_t tid, std::string name) {
   return static_cast<uint32_t>(tracks_.size() - 1);
 }
 
-void ChromeTrace::NameThread(const Track& track, uint32_t order) {
+uint32_t ChromeTrace::AddNamedTrack(int64_t tid, std::string name,
+                                    uint32_t order) {
+  const uint32_t number = AddTrack(tid, std::move(name));
+  Track& track = tracks_[number];
+  track.order = order;
   Append(absl::StrCat("{\"ph\":\"M\",\"name\":\"thread_name\",",
                       Place(track.tid), ",\"args\":{\"name\":", track.name,
                       "}}"));
   Append(absl::StrCat("{\"ph\":\"M\",\"name\":\"thread_sort_index\",",
                       Place(track.tid), ",\"args\":{\"sort_index\":", order,
                       "}}"));
+  return number;
 }
 
 uint32_t ChromeTrace::AddThread(const TrackThread& thread) {
   uint32_t& number = thread_tracks_[thread.id];
-  if (number != 0) return number;
-  number = AddTrack(TraceTid(thread), Json(thread.name));
-  NameThread(tracks_[number], thread.id);
+  if (number == 0) {
+    number = AddNamedTrack(TraceTid(thread), Json(thread.name), thread.id);
+  }
   return number;
 }
 
@@ -110,11 +115,9 @@ uint32_t ChromeTrace::AddLane(uint32_t thread_track, absl::string_view name) {
     std::string& thread = tracks_[thread_track].name;
     text = absl::StrCat(absl::string_view(thread).substr(0, thread.size() - 1),
                         ": ", absl::string_view(text).substr(1));
-    order = thread_track;
+    order = tracks_[thread_track].order;
   }
-  const uint32_t number = AddTrack(kFirstLaneTid + lanes_++, std::move(text));
-  NameThread(tracks_[number], order);
-  return number;
+  return AddNamedTrack(kFirstLaneTid + lanes_++, std::move(text), order);
 }
 
 // A counter has no row of its own: its "name" is all of an event up to the

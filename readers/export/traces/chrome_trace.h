@@ -50,12 +50,13 @@ class ChromeTrace final : public TrackSink {
   // A thread, a lane or a counter.
   struct Track {
     int64_t tid = 0;
-    std::string name;  // as JSON: of threads and counters
+    std::string name;    // as JSON: of threads and counters
+    uint32_t order = 0;  // a thread's place; its lanes have the same
     std::vector<Open> open;
   };
   uint32_t AddTrack(int64_t tid, std::string name);
-  // Prints the name of a thread, and its position among the others.
-  void NameThread(const Track& track, uint32_t order);
+  // Prints the name of a thread or lane, and its place among the others.
+  uint32_t AddNamedTrack(int64_t tid, std::string name, uint32_t order);
   // Appends an event, after a comma unless it is the first one.
   void Append(absl::string_view event);
   std::string Place(int64_t tid) const;

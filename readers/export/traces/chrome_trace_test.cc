@@ -1,6 +1,7 @@
 #include "readers/export/traces/chrome_trace.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,30 @@ TEST_F(ChromeSlicesTest, OuterSlicesComeBeforeThoseThatBeginWithThem) {
   trace_.End(track_, 12, {});
   trace_.End(track_, 12, {});
   EXPECT_EQ(Order(), "dabc");
+}
+
+// Viewers sort by the index, and then by the name.
+TEST_F(ChromeSlicesTest, ALaneIsDirectlyBelowItsThread) {
+  trace_.AddLane(0, "dumps");
+  trace_.AddCounter("RSS", CounterUnit::kBytes);
+  const uint32_t worker = trace_.AddThread({2, 4712, "worker"});
+  trace_.AddThread({3, 4713, "other"});
+  trace_.AddLane(worker, "GIL");
+  trace_.AddLane(track_, "GIL");
+  std::map<int64_t, std::string> names;
+  std::set<std::pair<int, std::string>> sorted;
+  const json trace = Finished();
+  for (const json& event : OfKind(trace, "M")) {
+    if (event["name"] == "thread_name") {
+      names[event["tid"]] = event["args"]["name"];
+    } else if (event["name"] == "thread_sort_index") {
+      sorted.emplace(event["args"]["sort_index"], names[event["tid"]]);
+    }
+  }
+  std::vector<std::string> order;
+  for (const auto& [index, name] : sorted) order.push_back(name);
+  EXPECT_THAT(order, ElementsAre("dumps", "MainThread", "MainThread: GIL",
+                                 "worker", "worker: GIL", "other"));
 }
 
 TEST_F(ChromeSlicesTest, NamesMayBeAnyBytes) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -163,11 +164,27 @@ TEST(HelpTest, OldNamesSpeakOfThemselves) {
 }
 
 TEST(HelpTest, SaysWhatOptionsDoByDefault) {
-  EXPECT_THAT(Report({"heap", "--help"}).out,
-              HasSubstr("List at most N places (0: all). Default 20; CSV, "
-                        "JSON: all.\n"));
-  EXPECT_THAT(Report({"calls", "--help"}).out,
-              HasSubstr("List at most N calls (0: all, the default).\n"));
+  const auto limit = [](const std::string& command) {
+    const std::string help =
+        absl::StrJoin(absl::StrSplit(Report({command, "--help-all"}).out,
+                                     absl::ByAnyChar(" \n"), absl::SkipEmpty()),
+                      " ");
+    return help.substr(help.find("--limit N List at most N ") + 25, 120);
+  };
+  EXPECT_THAT(limit("top"), StartsWith("places (0: all). Default 20; CSV, "
+                                       "JSON: all. "));
+  EXPECT_THAT(limit("heap"),
+              StartsWith("places (0: all). Default 20, with --as tree 30, with "
+                         "--as snapshot all; CSV, JSON: all. "));
+  EXPECT_THAT(limit("tree"), StartsWith("places (0: all). Default 30; "));
+  EXPECT_THAT(limit("snapshot"), StartsWith("places (0: all, the default). "));
+  EXPECT_THAT(limit("calls"),
+              StartsWith("calls (0: all). Default all, places 20, lines of "
+                         "--peak and --event 10,000; CSV, JSON: all. "));
+  EXPECT_THAT(limit("flow"), StartsWith("places (0: all). Default 20; "));
+  EXPECT_THAT(limit("gil"),
+              StartsWith("rows (0: all). Default 20, with --off 30; "));
+  EXPECT_THAT(limit("offgil"), StartsWith("frames (0: all). Default 30; "));
   const std::string tasks = Report({"tasks", "--help"}).out;
   for (const char* word :
        {"time (default", "longest (", "(RSS added)", "heap ("}) {

@@ -28,16 +28,19 @@ TableFormat FormatOptions::format() const {
 // The default depends on the format, which is known only after parsing: see
 // limit().
 void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows,
-                       const std::string& listed) {
+                       const std::string& listed,
+                       const std::string& otherwise) {
   FormatOptions::Add(app, rows);
   usual_limit = usual;
+  const std::string number = usual == 0 ? "all" : absl::StrCat(usual);
+  const std::string help =
+      usual == 0 && otherwise.empty()
+          ? ", the default)."
+          : absl::StrCat("). Default ", number, otherwise, "; CSV, JSON: all.");
   AddParsed(
       app, "--limit", &given_limit,
       [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
-      absl::StrCat("List at most N ", listed, " (0: all",
-                   usual == 0 ? ", the default)."
-                              : absl::StrCat("). Default ", usual,
-                                             "; CSV, JSON: all.")));
+      absl::StrCat("List at most N ", listed, " (0: all", help));
 }
 
 void TableOptions::AddSort(CLI::App* app) {
@@ -181,8 +184,9 @@ bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
 }
 
 // What every report of places takes. The order is that of the help.
-void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
-  Add(app, usual);
+void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual,
+                             const std::string& otherwise) {
+  Add(app, usual, "", "places", otherwise);
   AddSort(app);
   AddFilesOfPlaces(app, &view);
   AddTasks(app, &view);

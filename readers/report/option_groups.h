@@ -42,9 +42,11 @@ struct TableOptions : FormatOptions {
   uint64_t usual_limit = 0;  // 0: all
   TableView view;
 
-  // `listed`: what a row of text is.
+  // `listed`: what a row of text is. `otherwise`: what other options do to the
+  // usual limit: ", with --off 30".
   void Add(CLI::App* app, uint64_t usual, const std::string& rows = "",
-           const std::string& listed = "places");
+           const std::string& listed = "places",
+           const std::string& otherwise = "");
   // Behind Add(): --sort, by a column that the table has.
   void AddSort(CLI::App* app);
   uint64_t limit() const {
@@ -92,7 +94,8 @@ struct PlaceOptions : TableOptions {
   std::string thread;  // see ThreadFilter
 
   // Behind --by.
-  void AddPlaces(CLI::App* app, uint64_t usual);
+  void AddPlaces(CLI::App* app, uint64_t usual,
+                 const std::string& otherwise = "");
   // Prints the table, below the heading if it is text; returns the exit code.
   // `folds`: what is not listed is summed up.
   int PrintPlaces(absl::string_view heading, Table table, GroupBy by,

@@ -93,7 +93,14 @@ void CallsCommand::AddOptions(CLI::App* app) {
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app, &needs_);
-  table_.Add(app, 0, "A row for each call or place.", "calls");
+  if (words().empty()) {
+    table_.Add(
+        app, 0, "A row for each call or place.", "calls",
+        absl::StrCat(", places ", kFunctions, ", lines of --peak and --event ",
+                     Grouped(kTreeLines)));
+  } else {  // by the old name "flow"
+    table_.Add(app, kFunctions, "A row for each place.");
+  }
   table_.AddSort(app);
   files_.AddOutput(app);
   ExcludeEachOther(app, {"--event", "--peak", "--by"});

@@ -27,6 +27,10 @@ namespace {
 enum class HeapAs { kTable, kTree, kSnapshot };
 // Usual limits, of text.
 constexpr uint64_t kPlaces = 20, kFrames = 30;
+uint64_t UsualLimit(HeapAs as) {
+  if (as == HeapAs::kSnapshot) return 0;
+  return as == HeapAs::kTree ? kFrames : kPlaces;
+}
 
 // The heap is replayed up to the moments of the mode. heap_modes.cc makes the
 // tables; trees and snapshots are printed here.
@@ -82,8 +86,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
              "innermost), function (Python's), file, thread, task (asyncio's), "
              "allocator, module (the file that called malloc), package.");
   app->add_flag("--leaks", leaks_,
-                "Show what is alive when the program ends, without what the "
-                "interpreter keeps for itself.");
+                "Show what is alive at the end, without the interpreter's.");
   app->add_option("--diff", files_.compared,
                   "Show what FILE2, another run, has more or less than FILE.")
       ->option_text("FILE2");
@@ -121,7 +124,15 @@ void HeapCommand::AddOptions(CLI::App* app) {
   app->add_flag(
       "--inverted", inverted_,
       "Begin the tree with the frames that allocated; callers come below.");
-  table_.AddPlaces(app, kPlaces);
+  if (words().empty()) {
+    table_.AddPlaces(
+        app, UsualLimit(HeapAs::kTable),
+        absl::StrCat(", with --as tree ", kFrames, ", with --as snapshot all"));
+  } else {  // by an old name
+    table_.AddPlaces(app,
+                     UsualLimit(words().back() == "tree" ? HeapAs::kTree
+                                                         : HeapAs::kSnapshot));
+  }
   AddOwn(app);
   stacks_.Add(app);
   files_.AddOutput(app);
@@ -267,7 +278,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
     return ShowHeapObjects(files_.paths[0], objects_, console, output);
   }
   SetMode();
-  if (!as_table()) table_.usual_limit = as_ == HeapAs::kTree ? kFrames : 0;
+  table_.usual_limit = UsualLimit(as_);
   int code = kExitOk;
   RunReading run(*this, console);
   RereadFile* const file = run.file();

@@ -32,7 +32,7 @@ namespace {
 constexpr size_t kWaitsInText = 3;
 constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
-constexpr uint64_t kFramesInText = 30;
+constexpr uint64_t kRowsInText = 20, kFramesInText = 30;
 
 // What a thread sleeps for, other than the GIL.
 constexpr struct {
@@ -125,10 +125,11 @@ void GilCommand::AddOptions(CLI::App* app) {
   needs_.AddWith("--sleeps", Recorded::kStates);
   files_.AddOne(app);
   const bool is_tree = !words().empty();  // by the old name
-  table_.Add(app, 20,
+  table_.Add(app, is_tree ? kFramesInText : kRowsInText,
              is_tree ? "A row for each frame."
                      : "A row for each thread, or see --rows and --off.",
-             is_tree ? "frames" : "rows");
+             is_tree ? "frames" : "rows",
+             is_tree ? "" : absl::StrCat(", with --off ", kFramesInText));
   AddChoice(
       app, "--rows", &rows_,
       Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},

@@ -265,8 +265,7 @@ void DefineFile(RunClass* run) {
       "Iterates over the run's events in the order of the file: of one kind "
       "in the order of time, of different kinds up to a second apart. `kinds` "
       "are some of \"calls\" (Row), \"heap\" (Allocation, Free, Unmap), "
-      "\"pages\" "
-      "(Page), \"marks\" (Mark); None: all.");
+      "\"pages\" (Page), \"marks\" (Mark), \"gil\" (Gil); None: all.");
   run->def("close", &RunObject::Close,
            "Closes the file. Facts of the header stay; iterators that were "
            "started go on.");

@@ -178,7 +178,7 @@ double PrintLegend(const Treemap& map, double y, OutputBuffer* output) {
   for (const Treemap::Group& group : map.groups) {
     const std::string label =
         ShortTerminalText(group.label, 40, /*keep_end=*/false);
-    const double width = 34 + static_cast<double>(label.size()) * 7.4;
+    const double width = 34 + static_cast<double>(ColumnsOf(label)) * 7.4;
     if (x > kWhole.x && x + width > kMapWidth) {
       x = kWhole.x;
       y += kLegendRow;

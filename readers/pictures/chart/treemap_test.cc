@@ -128,6 +128,22 @@ TEST(Treemap, SizesStandBeforeNames) {
   EXPECT_THAT(narrow, HasSubstr("..</text>"));
 }
 
+// Of a letter that is not ASCII, the bytes do not count.
+TEST(Treemap, EntriesOfTheLegendAreAsFarApartAsTheirLettersNeed) {
+  const auto second = [](const std::string& label) {
+    Treemap map;
+    map.groups = {{label, "#dcdcdc"}, {"b", "#abcdef"}};
+    StringSink sink;
+    OutputBuffer output(&sink);
+    PrintTreemap(map, &output);
+    EXPECT_TRUE(output.Flush().ok());
+    const std::string& drawn = sink.contents();
+    return drawn.substr(drawn.find("#abcdef") - 60, 60);
+  };
+  EXPECT_EQ(second("\xc3\xb6\xc3\xa4\xc3\xbc"), second("oau"));
+  EXPECT_NE(second("oaue"), second("oau"));
+}
+
 TEST(Treemap, TextsAreHarmless) {
   Treemap map = Map();
   map.title = "a]]>\x1b[31m<script>";

@@ -9,9 +9,9 @@
 namespace pymemrun {
 namespace {
 
-// Characters that need no quotes in bash, nor in zsh except = at the start. All
-// others are quoted, also those that matter only in some places, such as ~ and
-// #.
+// Characters that need no quotes in bash, nor in zsh except = at the start,
+// which stands for a command's path there. All others are quoted, also those
+// that matter only in some places, such as ~ and #.
 bool IsPlain(char c) {
   return absl::ascii_isalnum(c) ||
          absl::string_view("_./-+:=@%,").find(c) != absl::string_view::npos;
@@ -45,7 +45,8 @@ std::string Escaped(absl::string_view name) {
 // escapes. Within single quotes only a single quote ends them. So one is
 // written as '\'': the end, a quoted quote, a new begin.
 std::string ShellArgument(absl::string_view argument) {
-  bool is_plain = !argument.empty(), is_harmless = true;
+  bool is_plain = !argument.empty() && argument.front() != '=';
+  bool is_harmless = true;
   for (absl::string_view rest = argument; !rest.empty();) {
     const Rune rune = FirstRune(rest);
     is_plain &= IsPlain(rest.front());

@@ -27,6 +27,8 @@ TEST(ShellWordTest, OthersAreQuoted) {
             "'gr\xc3\xb6\xc3\x9f"
             "e'");
   EXPECT_EQ(ShellWord(""), "''");
+  EXPECT_EQ(ShellWord("=ls"), "'=ls'");
+  EXPECT_EQ(ShellWord("a=ls"), "a=ls");
 }
 
 TEST(ShellWordTest, NoOptionComesOfAName) {

@@ -111,7 +111,7 @@ bool ReadImport(const std::string& text, Options* options) {
   });
 }
 
-// At most 7 digits, so that the product fits 64 bits.
+// At most 10 digits, so that the product fits 64 bits: an hour has as many us.
 bool ReadGilMin(const std::string& text, Options* options) {
   constexpr Named<uint64_t> kUnits[] = {
       {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
@@ -119,7 +119,7 @@ bool ReadGilMin(const std::string& text, Options* options) {
   const size_t digits =
       std::min(text.find_first_not_of("0123456789"), text.size());
   uint64_t unit = 0;
-  if (digits == 0 || digits > 7 ||
+  if (digits == 0 || digits > 10 ||
       !Choose(text.substr(digits), kUnits, &unit)) {
     return false;
   }

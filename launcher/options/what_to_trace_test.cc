@@ -20,6 +20,14 @@ TEST(WhatToTraceTest, TheGilIsTracedWhereItIsAskedFor) {
               options.traces.has(Trace::kCalls) &&
               options.traces.has(Trace::kPages));
   EXPECT_EQ(options.gil_min_ns, 250000u);
+  for (const char* const hour : {"3600000000us", "3600000ms", "3600s"}) {
+    options = Read({"--trace=gil", "--gil-min", hour}).options;
+    EXPECT_EQ(options.gil_min_ns, uint64_t{3600} * 1000000000) << hour;
+  }
+  for (const char* const wrong : {"3600000001us", "99999999999us", "0ms"}) {
+    EXPECT_THAT(Read({"--trace=gil", "--gil-min", wrong}).error,
+                testing::HasSubstr("from 1us to 1 hour"));
+  }
   EXPECT_EQ(Read({"--trace=calls", "--gil-min", "1ms"}).error,
             "--gil-min has no effect without --trace gil");
 }

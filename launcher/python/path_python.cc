@@ -65,11 +65,13 @@ Versions VersionsFor(const std::string& root, std::string folder,
     begin = end + 1;
   }
   if (!variable.empty()) return versions;
-  while (!folder.empty() && !IsRegularFile(folder + "/.python-version")) {
+  // The root folder is the empty one.
+  bool is_there = false;
+  while (!(is_there = IsRegularFile(folder + "/.python-version")) &&
+         !folder.empty()) {
     folder.resize(folder.rfind('/'));
   }
-  versions.said_by =
-      folder.empty() ? root + "/version" : folder + "/.python-version";
+  versions.said_by = is_there ? folder + "/.python-version" : root + "/version";
   versions.names = WordsOf(versions.said_by);
   return versions;
 }

@@ -38,7 +38,7 @@ bool IsReorderingOrInvisible(uint32_t value) {
 }
 
 bool IsContinuation(absl::string_view text, size_t at) {
-  return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80;
+  return at < text.size() && IsContinuation(text[at]);
 }
 
 // The six bits of a continuation byte.
@@ -141,7 +141,7 @@ std::string ShortTerminalText(absl::string_view name, size_t most,
 size_t ColumnsOf(absl::string_view text) {
   size_t columns = 0;
   for (size_t at = 0; at < text.size(); ++at) {
-    columns += !IsContinuation(text, at);
+    columns += !IsContinuation(text[at]);
   }
   return columns;
 }

@@ -57,7 +57,7 @@ class PageRing {
 class PageRings {
  public:
   // As PerfRings::Map, at most 8 MiB each and 32 MiB for all. Those of a forked
-  // child: 1 MiB and 16 MiB.
+  // child: 512 KiB and 16 MiB.
   static absl::StatusOr<std::unique_ptr<PageRings>> Map(int first_fd,
                                                         uint32_t count,
                                                         bool forked);

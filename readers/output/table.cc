@@ -1,5 +1,6 @@
 #include "readers/output/table.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>

@@ -20,6 +20,14 @@ constexpr uint32_t kEstimated = 4;
 constexpr uint32_t kFrozen = 8;
 constexpr uint32_t kInterned = 16;
 
+// By GroupKind.
+constexpr const char* kGroupNames[] = {"modules",
+                                       "interpreter",
+                                       "static types",
+                                       "interned",
+                                       "gc tracked, not reached",
+                                       "frozen"};
+
 // A breadth-first walk of the object graph in the forked child. numbers_ gives
 // each reached object its number and is the queue, too. Nodes are sent in the
 // order of their numbers, so the file can encode a new target as 0. Takes some
@@ -84,7 +92,7 @@ void ObjectWalk::VisitQueued() {
     gathers_ = false;
     switch (key & kTagBits) {
       case kObject:
-        VisitObject(static_cast<PyObject*>(pointer), node);
+        VisitObject(static_cast<PyObject*>(pointer));
         break;
       case kFrameTag:
         VisitFrame(pointer);
@@ -93,7 +101,7 @@ void ObjectWalk::VisitQueued() {
         VisitThread(static_cast<PyThreadState*>(pointer));
         break;
       case kGroupTag:
-        VisitGroup(key, node);
+        VisitGroup(key);
         break;
       default:
         VisitRoot();
@@ -102,12 +110,6 @@ void ObjectWalk::VisitQueued() {
 }
 
 void ObjectWalk::VisitRoot() {
-  static constexpr const char* kNames[] = {"modules",
-                                           "interpreter",
-                                           "static types",
-                                           "interned",
-                                           "gc tracked, not reached",
-                                           "frozen"};
   PutSynthetic(Synthetic::kRoot, "", 0, 0);
   PyInterpreterState* interpreter = nullptr;
   uint32_t index = 0;
@@ -115,7 +117,7 @@ void ObjectWalk::VisitRoot() {
     for (uint32_t kind = 0; kind < static_cast<uint32_t>(GroupKind::kCount);
          ++kind) {
       PutReference(GroupKey(static_cast<GroupKind>(kind), index), kPymemrunRoot,
-                   names_.Of(kNames[kind]));
+                   names_.Of(kGroupNames[kind]));
     }
     PyThreadState* thread = nullptr;
     while ((thread = PymemrunNextThread(interpreter, thread)) != nullptr) {
@@ -126,23 +128,18 @@ void ObjectWalk::VisitRoot() {
   }
 }
 
-void ObjectWalk::VisitGroup(uint64_t key, uint32_t) {
+void ObjectWalk::VisitGroup(uint64_t key) {
   constexpr uint32_t kKinds = static_cast<uint32_t>(GroupKind::kCount);
   const uint32_t place = static_cast<uint32_t>(key >> 3) - 1;
   PyInterpreterState* const interpreter = InterpreterAt(place / kKinds);
   const GroupKind kind = static_cast<GroupKind>(place % kKinds);
-  static constexpr const char* kNames[] = {"modules",
-                                           "interpreter",
-                                           "static types",
-                                           "interned",
-                                           "gc tracked, not reached",
-                                           "frozen"};
   char text[80];
-  int bytes = snprintf(text, sizeof(text), "%s", kNames[place % kKinds]);
+  int bytes = snprintf(text, sizeof(text), "%s", kGroupNames[place % kKinds]);
   if (PyInterpreterState_GetID(interpreter) != 0) {
-    bytes = snprintf(
-        text, sizeof(text), "%s of interpreter %lld", kNames[place % kKinds],
-        static_cast<long long>(PyInterpreterState_GetID(interpreter)));
+    bytes =
+        snprintf(text, sizeof(text), "%s of interpreter %lld",
+                 kGroupNames[place % kKinds],
+                 static_cast<long long>(PyInterpreterState_GetID(interpreter)));
   }
   PutSynthetic(Synthetic::kGroup, text, static_cast<size_t>(bytes), 0);
   const PymemrunSink sink = {TakeEdge, this};
@@ -185,7 +182,7 @@ void ObjectWalk::VisitFrame(const void* frame) {
   PymemrunFrameEdges(frame, &sink);
 }
 
-void ObjectWalk::VisitObject(PyObject* object, uint32_t) {
+void ObjectWalk::VisitObject(PyObject* object) {
   const GraphTypes::Type type = types_.Of(Py_TYPE(object));
   at_address_ = KeyOf(object);
   at_type_ = type.id;

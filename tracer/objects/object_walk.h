@@ -59,10 +59,10 @@ class ObjectWalk {
 
   void VisitQueued();
   void VisitRoot();
-  void VisitGroup(uint64_t key, uint32_t node);
+  void VisitGroup(uint64_t key);
   void VisitThread(PyThreadState* thread);
   void VisitFrame(const void* frame);
-  void VisitObject(PyObject* object, uint32_t node);
+  void VisitObject(PyObject* object);
   void VisitNotReached();
   void VisitWeak();
 

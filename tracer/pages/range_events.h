@@ -15,9 +15,7 @@ namespace pymemrun {
 // File mappings that the program makes and releases. The collector may see
 // their faults after they are gone. So it is told which file they are, and
 // which of their pages were resident, as the kernel maps many around a fault.
-// Any thread. Allocates nothing and takes no lock; makes some system calls for
-// each file mapping, and keeps errno.
-
+//
 // Any thread. Allocates nothing and takes no lock; makes some system calls for
 // each mapping of a file, and keeps errno.
 class FileWatch {

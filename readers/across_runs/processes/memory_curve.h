@@ -54,7 +54,7 @@ class MemoryCurve {
 };
 
 // The gain of a process that grows steadily: the minimum of the last fifth of
-// its time minus that of the second. 0 if it does not rise by a tenth of the
+// its time minus that of the second. 0 if it does not rise by a sixth of the
 // gain from each fifth to the next. The first fifth is start-up.
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us);

@@ -1,5 +1,6 @@
 #include "readers/answer/memory/answer_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -217,10 +217,7 @@ bool PrintGcRuns(const CounterReplay& replay, const TableOptions& options,
     run->Say("runs of the cycle collector are not recorded of this Python");
     return run->Fail(kExitUsage);
   }
-  Table table =
-      GcRunRows(replay, options.as_text() || options.given_limit.has_value()
-                            ? options.limit()
-                            : 0);
+  Table table = GcRunRows(replay, options.limit());
   const KnownTimes& known = replay.known_gc_runs();
   if (table.rows.empty() && known.any()) {
     run->Say(NotInRange("runs of the cycle collector", known.first_us,

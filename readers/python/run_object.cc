@@ -38,7 +38,7 @@ Header HeaderOf(const RunFile& file) {
 }
 
 // An ExactNumber is a double that other outputs print with all its digits.
-py::object ValueOf(const Cell& cell) {
+py::object CellObject(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return py::none();
   if (const auto* text = std::get_if<std::string>(&cell)) {
     return PythonText(*text);
@@ -139,7 +139,7 @@ py::dict RunObject::Summary() {
   py::dict values;
   for (const auto& [name, cell] :
        SummaryValues(*facts, file_->shown_name(), facts->file_bytes, peak)) {
-    values[PythonText(name)] = ValueOf(cell);
+    values[PythonText(name)] = CellObject(cell);
   }
   return values;
 }

@@ -198,7 +198,7 @@ class ObjectBlocksTest(support.ProgramTest):
         self.assertEqual(suspect["path"], "sys.modules['__main__'].store")
         self.assertGreater(suspect["retained_bytes"], 40 * MIB)
         text = self.ask(run, "what-if", largest["address"])
-        self.assertRegex(text, r"40\.0 MiB of RSS would\s+return at once")
+        self.assertRegex(text, r"RSS\s+would\s+fall\s+by\s+40\.0 MiB\s+at\s+once")
 
     def test_views_of_numpy_keep_their_arrays(self):
         self.need_numpy()

@@ -210,8 +210,8 @@ TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
   EXPECT_THAT(
       TextOf({}),
       HasSubstr(" Free at the end: 6.0 MiB in malloc's heap "
-                "(ctypes.CDLL(None).malloc_trim(0) releases empty pages). Kept "
-                "by live blocks of job.py:4. "));
+                "(ctypes.CDLL(None).malloc_trim(0) releases empty pages). Live "
+                "blocks of job.py:4 keep these areas. "));
   const auto answer = Read({});
   AnswerTextOptions options;
   options.terminal.columns = 200;

@@ -88,8 +88,8 @@ void CallsCommand::AddOptions(CLI::App* app) {
        {"package", GroupBy::kPackage}},
       "KIND",
       "List calls (call, default), or add up the growth of all calls by "
-      "function, file or package. Functions have their growth with and without "
-      "the functions they called, files and packages only without.");
+      "function, file or package, without what they called. Functions also "
+      "have it with that.");
   peaks_.Add(app);
   range_.Add(app);
   attribution_.Add(app, &needs_);
